@@ -1,0 +1,256 @@
+"""The words everything is said in: frozen values that cross rooms and are stored as JSON.
+
+Behind a channel's ``parse`` nothing is a platform's own dictionary. Every type here is a msgspec Struct: decoding
+checks types, unknown fields of a newer version are ignored, and fields at their default are left out of what is stored.
+Times are whole Unix seconds unless the name ends in ``_ms``. No floats are stored: DynamoDB has none.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct, json
+
+Json = dict[str, Any]
+"""A JSON object kept exactly as its producer sent it: a content block, a tool's input."""
+
+
+class Person(Struct, frozen=True, omit_defaults=True):
+    """Somebody who writes.
+
+    ``id`` is ``telegram:<user id>``, ``slack:<team>:<user id>`` or ``terminal:<name>``: stable, never a display name.
+    ``language`` is the IETF tag the platform gives ("id", "en-GB"), or "" where it gives none.
+    """
+
+    id: str
+    name: str = ""
+    language: str = ""
+
+
+class Place(Struct, frozen=True, omit_defaults=True):
+    """Where a conversation happens and its answers go, in the platform's own ids, as strings.
+
+    ``conversation`` is the key of everything stored about it: ``telegram:<chat>[:<topic>]``,
+    ``slack:<team>:<channel>[:<thread>]`` or ``terminal:<name>``. It is also the SQS message group.
+    ``thread`` is the Telegram topic or the Slack ``thread_ts`` that every answer must carry, or "".
+    """
+
+    conversation: str
+    chat: str
+    thread: str = ""
+    team: str = ""
+    group: bool = False
+    title: str = ""
+
+    @property
+    def platform(self) -> str:
+        return self.conversation.partition(":")[0]
+
+
+class Quote(Struct, frozen=True, omit_defaults=True):
+    """What a message replies to or forwards: somebody's words, never instructions."""
+
+    text: str
+    author: str = ""
+    ours: bool = False
+
+
+class Attachment(Struct, frozen=True, omit_defaults=True):
+    """A file the platform holds for us. ``id`` is what its API wants in order to hand it over."""
+
+    kind: str
+    id: str = ""
+    name: str = ""
+    media_type: str = ""
+    size: int = 0
+    description: str = ""
+
+
+Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined"]
+
+
+class Inbound(Struct, frozen=True, omit_defaults=True):
+    """One thing that happened in a conversation and concerns the bot.
+
+    ``id`` is the same for every delivery of the same thing and differs between things of one conversation: the store
+    keeps one item per id. ``order`` sorts, as text, the way the platform ordered things. ``native_id`` is the
+    platform's message id, which an answer replies to or an edit refers to. ``command`` is the command's name in lower
+    case without slash or bot name; ``text`` is then what follows it. ``data`` is a tapped button's token, or the new
+    chat id of ``moved``.
+    """
+
+    place: Place
+    id: str
+    order: str
+    sender: Person
+    sent_at: int
+    kind: Kind = "message"
+    text: str = ""
+    command: str = ""
+    native_id: str = ""
+    quote: Quote | None = None
+    attachments: tuple[Attachment, ...] = ()
+    album: str = ""
+    data: str = ""
+
+    @property
+    def conversation(self) -> str:
+        return self.place.conversation
+
+    @property
+    def key(self) -> str:
+        """Names this item inside its conversation's inbox, and sorts it there."""
+        return f"{self.order}#{self.id}"
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    """Tokens of one model call. The whole prompt is ``fresh + cache_write + cache_read``."""
+
+    fresh: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+
+
+class Reply(Struct, frozen=True, omit_defaults=True):
+    """One whole answer of the model. ``content`` holds its blocks exactly as received, to be sent back unchanged.
+
+    ``spoiled`` names tool_use ids whose arguments were not valid JSON, with the text that came: such a call is never
+    run. ``stop_reason`` is the provider's word, also where we do not know it.
+    """
+
+    content: list[Json]
+    stop_reason: str
+    model: str = ""
+    usage: Usage = Usage()
+    spoiled: dict[str, str] = {}
+
+
+# The record: one entry per step, appended, never rewritten.
+
+
+class Asked(Struct, frozen=True, omit_defaults=True, tag="asked"):
+    """What people said to start a turn, in order."""
+
+    turn: str
+    said: tuple[Inbound, ...]
+
+
+class Answered(Struct, frozen=True, omit_defaults=True, tag="answered"):
+    """One reply of the model."""
+
+    turn: str
+    reply: Reply
+
+
+class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
+    """The results of every tool call of the reply before it, in the order of the calls, as tool_result blocks.
+
+    ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached).
+    """
+
+    turn: str
+    results: tuple[Json, ...]
+    said: tuple[Inbound, ...] = ()
+    note: str = ""
+
+
+class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
+    """How a turn ended where its last reply does not say it.
+
+    ``why``: "refused" (the exchange is never shown to the model again), "stopped" (by a person), "failed" (with the
+    reference the person was given). ``shown`` is what the person saw of an unfinished reply.
+    """
+
+    turn: str
+    why: Literal["refused", "stopped", "failed"]
+    shown: str = ""
+    reference: str = ""
+
+
+class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
+    """Stands for every entry before it."""
+
+    text: str
+
+
+Entry = Asked | Answered | Returned | Ended | Summary
+
+
+class Part(Struct, frozen=True, omit_defaults=True):
+    """One message of a reply on its way out.
+
+    "sending" is stored before the platform is called, "sent" with the platform's id after. A part found "sending" when
+    a turn goes on is uncertain: it may or may not have arrived.
+    """
+
+    state: Literal["sending", "sent"]
+    id: str = ""
+
+
+class Turn(Struct, frozen=True, omit_defaults=True):
+    """A turn in progress, stored in the conversation's head until its answer is delivered."""
+
+    id: str
+    place: Place
+    asker: Person
+    began: int
+    first: int
+    """Sequence number of the turn's first entry."""
+    reply_to: str = ""
+    inbox: tuple[str, ...] = ()
+    """Keys of the inbox items this turn answers; they become done when it ends."""
+    parts: tuple[Part, ...] = ()
+    invocations: int = 1
+    failures: int = 0
+    """Model calls that failed or were cut since the last entry was stored."""
+
+
+class Head(Struct, frozen=True, omit_defaults=True):
+    """The one item per conversation that says who works on it and where it stands.
+
+    ``until_ms`` is when the lease of ``owner`` ends by itself. ``last`` is the sequence number of the newest entry
+    (0: none). ``since`` is the first entry the model may see: everything before it is kept but out of the window.
+    """
+
+    conversation: str
+    owner: str = ""
+    until_ms: int = 0
+    last: int = 0
+    since: int = 1
+    turn: Turn | None = None
+
+
+class Numbered(Struct, frozen=True):
+    """An entry with its sequence number, counted from 1."""
+
+    seq: int
+    entry: Entry
+
+
+class ToolRun(Struct, frozen=True, omit_defaults=True):
+    """One tool call's own item: started, and finished where ``result`` (a tool_result block) is there."""
+
+    call: str
+    result: Json | None = None
+
+
+encode = json.Encoder(order=None).encode
+_entry_decoder = json.Decoder(Entry)
+_inbound_decoder = json.Decoder(Inbound)
+_turn_decoder = json.Decoder(Turn)
+_run_decoder = json.Decoder(ToolRun)
+
+
+def decode_entry(data: bytes) -> Entry:
+    return _entry_decoder.decode(data)
+
+
+def decode_inbound(data: bytes) -> Inbound:
+    return _inbound_decoder.decode(data)
+
+
+def decode_turn(data: bytes) -> Turn:
+    return _turn_decoder.decode(data)
+
+
+def decode_tool_run(data: bytes) -> ToolRun:
+    return _run_decoder.decode(data)
