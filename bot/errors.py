@@ -86,7 +86,11 @@ class MessageGone(SendError):
 
 
 class ChatClosed(SendError):
-    pass
+    """``moved_to`` is the id the chat lives on under, where the platform names one (a Telegram group that grew)."""
+
+    def __init__(self, message: str, moved_to: str = "") -> None:
+        super().__init__(message)
+        self.moved_to = moved_to
 
 
 class ConfigError(KabarError):

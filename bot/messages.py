@@ -154,16 +154,18 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
-    """How a turn ended where its last reply does not say it.
+    """How a turn ended where its last reply does not say it. ``shown`` is what the person reads of it.
 
-    ``why``: "refused" (the exchange is never shown to the model again), "stopped" (by a person), "failed" (with the
-    reference the person was given). ``shown`` is what the person saw of an unfinished reply.
+    ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
+    a notice; the model sees neither; ``fresh``: nor anything before it), "stopped" (by a person, in the middle of a
+    reply), "failed" (with the reference the person was given).
     """
 
     turn: str
-    why: Literal["refused", "stopped", "failed"]
+    why: Literal["refused", "stopped", "failed", "told"]
     shown: str = ""
     reference: str = ""
+    fresh: bool = False
 
 
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):

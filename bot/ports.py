@@ -142,8 +142,14 @@ class Channel(Protocol):
     async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
         """Replace a message of ours. An edit that changes nothing counts as done."""
 
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Take back a message of ours. One that is no longer there counts as done."""
+
     async def find(self, place: Place, mark: str) -> str | None:
         """The id of a message sent with this mark, or None where none is there or the platform cannot tell."""
+
+    async def close(self) -> None:
+        """Give up the connections."""
 
 
 class Clock(Protocol):

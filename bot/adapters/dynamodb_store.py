@@ -1,0 +1,521 @@
+"""Conversations in one DynamoDB table.
+
+Everything about a conversation shares the partition key ``C#<conversation>``:
+
+    sk                        attributes
+    HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON)
+    IN#<order>#<message id>   inbound (JSON), and its state: ``pending``, then neither, then ``expires_at``
+    H#<seq>                   zipped (an entry as zlib-compressed JSON), chunks
+    H#<seq>#<chunk>           zipped, the rest of a large entry
+    T#<tool_use id>           started, or zipped (the ToolRun) and chunks
+    T#<tool_use id>#<chunk>   zipped, the rest of a large result
+
+A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
+among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
+it only while it has that attribute, so tombstones cost a read nothing, and a message that arrives late sorts to its
+place however much has been answered since. Unlike a global index, a local one can be read consistently. Its price is
+that a conversation may hold at most 10 GB.
+
+What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1.0 stays 1.0, integers have any size.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,
+    CredentialRetrievalError,
+    HTTPClientError,
+    NoCredentialsError,
+)
+from msgspec.structs import replace
+
+from bot.errors import ConfigError, LeaseLost, StoreUnavailable
+from bot.messages import (
+    Head,
+    Inbound,
+    Numbered,
+    ToolRun,
+    decode_entry,
+    decode_inbound,
+    decode_tool_run,
+    decode_turn,
+    encode,
+)
+from bot.ports import Change, Clock, Receipt
+
+Client = Any
+"""A boto3 "dynamodb" client: its methods are made at run time, so no type can be named."""
+
+Item = dict[str, dict[str, Any]]
+"""Attributes as the API spells them: ``{"until_ms": {"N": "1"}}``."""
+
+REMEMBERED = 14 * 24 * 3600
+"""Seconds for which an answered message is recognised. Telegram repeats an update for a day, Slack for hours."""
+
+MOST_PENDING = 50
+"""Messages handed out at once. A transaction has 100 items, and room must be left for entries and answered messages."""
+
+CHUNK = 350_000
+"""Bytes of one item's payload. An item may have 400 KB (409,600 bytes), its keys included."""
+
+TRANSACTION_ITEMS = 100
+TRANSACTION_BYTES = 4_000_000
+"""A transaction may carry 4 MB; the rest is left to keys and the head."""
+
+BATCH_KEYS = 100
+
+_CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
+"""Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal."""
+
+_OVERLOADED = {
+    "ProvisionedThroughputExceededException",
+    "ProvisionedThroughputExceeded",
+    "RequestLimitExceeded",
+    "ThrottlingError",
+    "ThrottlingException",
+    "TransactionInProgressException",
+}
+_CONFLICT = {"TransactionConflict", "TransactionConflictException"}
+_NOT_SET_UP = {
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "ResourceNotFoundException",
+    "UnrecognizedClientException",
+}
+
+KEYS: dict[str, Any] = {
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "S"},
+        {"AttributeName": "pending", "AttributeType": "S"},
+    ],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "LocalSecondaryIndexes": [
+        {
+            "IndexName": "pending",
+            "KeySchema": [
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "pending", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+}
+"""The table's keys. A local index can only be made together with its table."""
+
+
+def create_table(client: Client, table: str) -> None:
+    """Make the table as ``infra/template.yaml`` does, for tests and local work, and wait until it can be used."""
+    client.create_table(TableName=table, BillingMode="PAY_PER_REQUEST", **KEYS)
+    client.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1, "MaxAttempts": 60})
+    client.update_time_to_live(
+        TableName=table, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"}
+    )
+
+
+class _ConditionFailed(Exception):
+    """A condition of a write did not hold. ``item`` is what was stored there; ``index`` its place in a transaction."""
+
+    def __init__(self, item: Item, index: int = 0) -> None:
+        super().__init__("A condition did not hold.")
+        self.item = item
+        self.index = index
+
+
+class _Conflict(StoreUnavailable):
+    """Nothing was written, because another write to the same item was under way."""
+
+
+class DynamoDBStore:
+    """The Store port on one table made by ``infra/template.yaml`` or ``create_table``."""
+
+    def __init__(self, client: Client, table: str, clock: Clock) -> None:
+        """``client`` may be shared between stores and threads; its own retries and time limits apply."""
+        self._client = client
+        self._table = table
+        self._clock = clock
+
+    async def receive(self, inbound: Inbound) -> Receipt:
+        """One conditional put. A pending or taken message has no ``expires_at``: only what is answered may be swept.
+
+        The sweep by time to live runs late, so a tombstone whose time is over counts as absent. Where the client
+        repeated a put whose answer was lost, the first delivery may be told WAITING instead of NEW.
+        """
+        try:
+            await self._call(
+                self._client.put_item,
+                TableName=self._table,
+                Item={
+                    **_key(inbound.conversation, f"IN#{inbound.key}"),
+                    "pending": {"S": inbound.key},
+                    "inbound": {"B": encode(inbound)},
+                },
+                ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
+                ExpressionAttributeValues={":now": _number(int(self._clock.now()))},
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except _ConditionFailed as failed:
+            return Receipt.DONE if "expires_at" in failed.item else Receipt.WAITING
+        return Receipt.NEW
+
+    async def claim(self, conversation: str, owner: str, until_ms: int) -> Head | None:
+        """
+        holder       claims ────── renews ──────────────> until_ms
+        another              refused      refused         │ refused until here, may take it from here on
+        holder                                            │ still fenced in: it may write until another has claimed
+
+        A released lease keeps its owner's name and ends at 0, so that a repeated release is harmless.
+        """
+        try:
+            answer = await self._call(
+                self._client.update_item,
+                TableName=self._table,
+                Key=_key(conversation, "HEAD"),
+                UpdateExpression=(
+                    "SET lease_owner = :owner, until_ms = :until,"
+                    " last_seq = if_not_exists(last_seq, :zero), since_seq = if_not_exists(since_seq, :one)"
+                ),
+                ConditionExpression="attribute_not_exists(sk) OR until_ms <= :now OR lease_owner = :owner",
+                ExpressionAttributeValues={
+                    ":owner": {"S": owner},
+                    ":until": _number(until_ms),
+                    ":now": _number(int(self._clock.now() * 1000)),
+                    ":zero": _number(0),
+                    ":one": _number(1),
+                },
+                ReturnValues="ALL_NEW",
+            )
+        except _ConditionFailed:
+            return None
+        return _head(conversation, answer["Attributes"])
+
+    async def renew(self, head: Head, until_ms: int) -> None:
+        try:
+            await self._call(
+                self._client.update_item,
+                TableName=self._table,
+                Key=_key(head.conversation, "HEAD"),
+                UpdateExpression="SET until_ms = :until",
+                ConditionExpression="lease_owner = :owner AND until_ms > :released",
+                ExpressionAttributeValues={
+                    ":owner": {"S": head.owner},
+                    ":until": _number(until_ms),
+                    ":released": _number(0),
+                },
+            )
+        except _ConditionFailed as failed:
+            raise _lost(head) from failed
+
+    async def commit(self, head: Head, change: Change) -> Head:
+        """One transaction, or one plain update where only the head changes (half the price).
+
+        Raises LookupError where a key to take or to finish was never received, and ValueError where the entries
+        compress to more than a transaction carries; then nothing is stored. More answered messages than fit beside
+        the rest are marked in transactions of their own before it: they belong to this turn already, so a cut in
+        between answers nothing twice.
+        """
+        after = replace(
+            head,
+            owner="" if change.release else head.owner,
+            until_ms=0 if change.release else head.until_ms,
+            last=head.last + len(change.entries),
+            since=head.since if change.since is None else change.since,
+            turn=change.turn,
+        )
+        update_head = self._update_head(head, after, change.release)
+        entries = [
+            put
+            for seq, entry in enumerate(change.entries, head.last + 1)
+            for put in self._puts(head.conversation, _entry_key(seq), encode(entry))
+        ]
+        taken = [self._take(head.conversation, key) for key in dict.fromkeys(change.take) if key not in change.done]
+        done = [self._finish(head.conversation, key) for key in dict.fromkeys(change.done)]
+        room = TRANSACTION_ITEMS - 1 - len(entries) - len(taken)
+        if room < 0:
+            raise ValueError(f"One step of {head.conversation!r} has {len(entries) + len(taken)} items; 99 fit.")
+        try:
+            for first in range(room, len(done), TRANSACTION_ITEMS - 1):
+                guarded = done[first : first + TRANSACTION_ITEMS - 1]
+                await self._transact([{"ConditionCheck": self._guard(head)}, *guarded])
+            if writes := [*entries, *taken, *done[:room]]:
+                await self._transact([{"Update": update_head}, *writes])
+            else:
+                await self._call(self._client.update_item, **update_head)
+        except _ConditionFailed as failed:
+            if failed.index:
+                raise LookupError(f"A message to settle was never received in {head.conversation!r}.") from failed
+            raise _lost(head) from failed
+        return after
+
+    async def inbox(self, conversation: str) -> list[Inbound]:
+        """One query of one page, at most MOST_PENDING messages, and fewer where they are very long."""
+        answer = await self._call(
+            self._client.query,
+            TableName=self._table,
+            IndexName="pending",
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": f"C#{conversation}"}},
+            ConsistentRead=True,
+            Limit=MOST_PENDING,
+        )
+        return [decode_inbound(item["inbound"]["B"]) for item in answer["Items"]]
+
+    async def record(self, conversation: str, since: int) -> list[Numbered]:
+        """One range query, a page per megabyte.
+
+        A query is not shielded from a transaction that ends meanwhile. Who holds the lease can not see that; for
+        everybody else an entry is there when it is whole and all before it are there.
+        """
+        since = max(since, 1)
+        request = {
+            "TableName": self._table,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": f"C#{conversation}"},
+                ":first": {"S": _entry_key(since)},
+                ":end": {"S": "H#:"},  # ":" is the character after "9"
+            },
+            "ConsistentRead": True,
+        }
+        items: dict[str, Item] = {}
+        while True:
+            answer = await self._call(self._client.query, **request)
+            items.update((item["sk"]["S"], item) for item in answer["Items"])
+            if "LastEvaluatedKey" not in answer:
+                return list(_entries(items, since))
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> None:
+        """A start is put only where nothing is; a result always, in one transaction where it needs several items."""
+        if run.result is None:
+            try:
+                await self._call(
+                    self._client.put_item,
+                    TableName=self._table,
+                    Item={**_key(conversation, _call_key(run.call)), "started": {"BOOL": True}},
+                    ConditionExpression="attribute_not_exists(sk)",
+                )
+            except _ConditionFailed:
+                return
+        elif len(puts := self._puts(conversation, _call_key(run.call), encode(run))) == 1:
+            await self._call(self._client.put_item, **puts[0]["Put"])
+        else:
+            await self._transact(puts)
+
+    async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
+        firsts = await self._get(conversation, (_call_key(call) for call in calls))
+        rests = await self._get(conversation, (key for sk, item in firsts.items() for key in _rest_keys(sk, item)))
+        stored = firsts | rests
+        runs = {}
+        for call in calls:
+            sk = _call_key(call)
+            if sk in firsts:
+                data = _joined(stored, sk)
+                runs[call] = ToolRun(call) if data is None else decode_tool_run(data)
+        return runs
+
+    def _update_head(self, head: Head, after: Head, release: bool) -> dict[str, Any]:
+        """The one write that every step goes through: it holds only for the lease's owner, from the state it knows."""
+        assignments = "SET last_seq = :last, since_seq = :since"
+        condition = "lease_owner = :owner AND last_seq = :before"
+        values: Item = {
+            ":owner": {"S": head.owner},
+            ":before": _number(head.last),
+            ":last": _number(after.last),
+            ":since": _number(after.since),
+            ":released": _number(0),
+        }
+        if release:
+            # Not asked whether it was released before: a repeat by the client, its first answer lost, must succeed.
+            assignments += ", until_ms = :released"
+        else:
+            condition += " AND until_ms > :released"
+        if after.turn is None:
+            assignments += " REMOVE turn"
+        else:
+            assignments += ", turn = :turn"
+            values[":turn"] = {"B": encode(after.turn)}
+        return {
+            "TableName": self._table,
+            "Key": _key(head.conversation, "HEAD"),
+            "UpdateExpression": assignments,
+            "ConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+        }
+
+    def _guard(self, head: Head) -> dict[str, Any]:
+        return {
+            "TableName": self._table,
+            "Key": _key(head.conversation, "HEAD"),
+            "ConditionExpression": "lease_owner = :owner AND last_seq = :before AND until_ms > :released",
+            "ExpressionAttributeValues": {
+                ":owner": {"S": head.owner},
+                ":before": _number(head.last),
+                ":released": _number(0),
+            },
+        }
+
+    def _take(self, conversation: str, key: str) -> dict[str, Any]:
+        return self._settle(conversation, key, UpdateExpression="REMOVE pending")
+
+    def _finish(self, conversation: str, key: str) -> dict[str, Any]:
+        return self._settle(
+            conversation,
+            key,
+            UpdateExpression="SET expires_at = :expires REMOVE pending, inbound",
+            ExpressionAttributeValues={":expires": _number(int(self._clock.now()) + REMEMBERED)},
+        )
+
+    def _settle(self, conversation: str, key: str, **update: Any) -> dict[str, Any]:
+        # Without the condition, an update would make an item of its own for an unknown key, and swallow that message.
+        target = {"TableName": self._table, "Key": _key(conversation, f"IN#{key}")}
+        return {"Update": {**target, "ConditionExpression": "attribute_exists(sk)", **update}}
+
+    def _puts(self, conversation: str, sk: str, data: bytes) -> list[dict[str, Any]]:
+        """The writes that store ``data``: one item, and more behind it where it is large."""
+        zipped = zlib.compress(data)
+        first, *rest = [zipped[start : start + CHUNK] for start in range(0, len(zipped), CHUNK)]
+        items = [{**_key(conversation, sk), "zipped": {"B": first}, "chunks": _number(1 + len(rest))}]
+        items += [
+            {**_key(conversation, _chunk_key(sk, number)), "zipped": {"B": chunk}}
+            for number, chunk in enumerate(rest, 1)
+        ]
+        return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
+
+    async def _transact(self, writes: list[dict[str, Any]]) -> None:
+        size = sum(len(write["Put"]["Item"].get("zipped", {}).get("B", b"")) for write in writes if "Put" in write)
+        if size > TRANSACTION_BYTES:
+            raise ValueError(f"One step is {size} bytes compressed; {TRANSACTION_BYTES} fit. Large blocks go to blobs.")
+        await self._call(self._client.transact_write_items, TransactItems=writes)
+
+    async def _get(self, conversation: str, keys: Iterable[str]) -> dict[str, Item]:
+        """The items that are there, by their sort key."""
+        wanted = [_key(conversation, sk) for sk in dict.fromkeys(keys)]
+        items: dict[str, Item] = {}
+        while wanted:
+            batch, wanted = wanted[:BATCH_KEYS], wanted[BATCH_KEYS:]
+            answer = await self._call(
+                self._client.batch_get_item,
+                RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}},
+            )
+            found = answer["Responses"].get(self._table, [])
+            items.update((item["sk"]["S"], item) for item in found)
+            left = answer["UnprocessedKeys"].get(self._table, {}).get("Keys", [])
+            if left and not found:
+                raise StoreUnavailable("DynamoDB gave none of the items asked for: it is overloaded.")
+            wanted = left + wanted  # an answer ends at 16 MB
+        return items
+
+    async def _call(self, operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any]:
+        """One API call off the event loop, its failure in our own words, repeated only after a conflict."""
+        for pause in _CONFLICT_PAUSES:
+            try:
+                return await asyncio.to_thread(_translated, operation, request)
+            except _Conflict:
+                await self._clock.sleep(pause)
+        return await asyncio.to_thread(_translated, operation, request)
+
+
+def _translated(operation: Callable[..., dict[str, Any]], request: dict[str, Any]) -> dict[str, Any]:
+    """Errors that are left as they are mean a fault of ours: a request that can never succeed."""
+    try:
+        return operation(**request)
+    except ClientError as error:
+        meaning = _meaning(error.response, str(error))
+        if meaning is None:
+            raise
+        raise meaning from error
+    except NoCredentialsError as error:
+        raise ConfigError(f"DynamoDB can not be used: {error}") from error
+    except (HTTPClientError, ConnectionError, CredentialRetrievalError) as error:
+        raise StoreUnavailable(f"DynamoDB did not answer: {error}") from error
+
+
+def _meaning(response: dict[str, Any], text: str) -> Exception | None:
+    code = response["Error"]["Code"]
+    if code == "ConditionalCheckFailedException":
+        return _ConditionFailed(response.get("Item", {}))
+    if code == "TransactionCanceledException":
+        return _cancellation(response["CancellationReasons"], text)
+    if code in _CONFLICT:
+        return _Conflict(text)
+    if code in _OVERLOADED or response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
+        return StoreUnavailable(text)
+    if code in _NOT_SET_UP:
+        return ConfigError(f"The DynamoDB table can not be used, check its name, region and permissions: {text}")
+    return None
+
+
+def _cancellation(reasons: list[dict[str, Any]], text: str) -> Exception | None:
+    """One reason per item, in their order. A failed condition says most; next come reasons that pass by themselves."""
+    for index, reason in enumerate(reasons):
+        if reason["Code"] == "ConditionalCheckFailed":
+            return _ConditionFailed(reason.get("Item", {}), index)
+    codes = {reason["Code"] for reason in reasons} - {"None"}
+    if codes <= _CONFLICT:
+        return _Conflict(text)
+    if codes <= _CONFLICT | _OVERLOADED:
+        return StoreUnavailable(text)
+    return None
+
+
+def _lost(head: Head) -> LeaseLost:
+    return LeaseLost(f"{head.owner!r} no longer holds {head.conversation!r}, or does not know its newest entry.")
+
+
+def _key(conversation: str, sk: str) -> Item:
+    return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
+
+
+def _number(value: int) -> dict[str, str]:
+    return {"N": str(value)}
+
+
+def _entry_key(seq: int) -> str:
+    return f"H#{seq:012d}"
+
+
+def _call_key(call: str) -> str:
+    """Tool_use ids are ``[A-Za-z0-9_-]+``, so a chunk's key is never another call's."""
+    return f"T#{call}"
+
+
+def _chunk_key(sk: str, number: int) -> str:
+    return f"{sk}#{number:03d}"
+
+
+def _rest_keys(sk: str, item: Item) -> list[str]:
+    chunks = int(item["chunks"]["N"]) if "chunks" in item else 0
+    return [_chunk_key(sk, number) for number in range(1, chunks)]
+
+
+def _joined(items: dict[str, Item], sk: str) -> bytes | None:
+    """The data stored under ``sk``, or None where it, or a chunk of it, is not there."""
+    if "zipped" not in items.get(sk, {}):
+        return None
+    chunks = [items.get(key) for key in (sk, *_rest_keys(sk, items[sk]))]
+    whole = [chunk["zipped"]["B"] for chunk in chunks if chunk is not None]
+    return zlib.decompress(b"".join(whole)) if len(whole) == len(chunks) else None
+
+
+def _entries(items: dict[str, Item], since: int) -> Iterator[Numbered]:
+    seq = since
+    while (data := _joined(items, _entry_key(seq))) is not None:
+        yield Numbered(seq, decode_entry(data))
+        seq += 1
+
+
+def _head(conversation: str, item: Item) -> Head:
+    return Head(
+        conversation=conversation,
+        owner=item["lease_owner"]["S"],
+        until_ms=int(item["until_ms"]["N"]),
+        last=int(item["last_seq"]["N"]),
+        since=int(item["since_seq"]["N"]),
+        turn=decode_turn(item["turn"]["B"]) if "turn" in item else None,
+    )

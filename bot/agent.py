@@ -1,0 +1,295 @@
+"""The agent: model and tools in turns, until the record ends with an answer.
+
+It owns no state. Where it stands is read off the end of the record, so it can be cut anywhere and go on from there in
+another process. Every limit is checked in ``next_step`` or right before the call that costs money.
+"""
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+from bot.context import Window, slide
+from bot.deadline import Deadline, OutOfTime
+from bot.errors import ModelUnavailable, PromptTooLong
+from bot.history import tool_calls
+from bot.journal import Journal
+from bot.messages import Answered, Ended, Entry, Inbound, Json, Reply, Returned
+from bot.ports import Clock, Model
+from bot.prompt import PromptBuilder
+from bot.texts import say
+from bot.toolkit import Toolbox, ToolContext, failure
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one turn. ``attempts`` is of one model call; waiting for the model longer than ``patience`` seconds is
+    giving up; ``shortest_call`` is the time without which no model call is begun."""
+
+    model_calls: int = 20
+    pauses: int = 5
+    same_calls: int = 3
+    cut_calls: int = 2
+    attempts: int = 6
+    patience: float = 120
+    shortest_call: float = 10
+
+
+class Later(Exception):
+    """Nothing can be done for so many seconds, and this invocation does not live that long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Voice(Protocol):
+    """Shows a person what the agent is doing. None of it blocks."""
+
+    def hear(self, text: str) -> None:
+        """The next words of the reply."""
+
+    def forget(self) -> None:
+        """The words of the unfinished reply do not count: it begins again."""
+
+    def working(self, tools: Sequence[str]) -> None:
+        """These tools run now."""
+
+
+# What to do next.
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Call the model. ``last``: without tools, a limit is reached. ``more_room``: see PromptBuilder.build."""
+
+    last: bool = False
+    more_room: int = 0
+
+
+@dataclass(frozen=True)
+class RunTools:
+    answered: Answered
+
+
+@dataclass(frozen=True)
+class Finish:
+    pass
+
+
+def next_step(entries: Sequence[Entry], limits: Limits) -> Ask | RunTools | Finish:
+    """What a turn with these entries needs now."""
+    replies = [entry for entry in entries if isinstance(entry, Answered)]
+    reasons = Counter(each.reply.stop_reason for each in replies)
+    if len(replies) >= limits.model_calls and isinstance(entries[-1], Answered):
+        return Finish()
+    match entries[-1]:
+        case Answered(reply=Reply(stop_reason="tool_use" | "max_tokens")) as answered if tool_calls(answered):
+            return RunTools(answered)
+        case Answered(reply=Reply(stop_reason="pause_turn")) if reasons["pause_turn"] <= limits.pauses:
+            return Ask()
+        case Answered() | Ended():
+            return Finish()
+        case _:
+            cut = sum(each.reply.stop_reason == "max_tokens" and bool(tool_calls(each)) for each in replies)
+            over = len(replies) >= limits.model_calls - 1 or cut > limits.cut_calls
+            return Ask(last=over or stuck(entries, limits.same_calls), more_room=min(cut, limits.cut_calls))
+
+
+def stuck(entries: Sequence[Entry], times: int) -> bool:
+    """Whether the last so many rounds of calls were the same calls with the same results."""
+    rounds = []
+    for answered, returned in pairwise(entries):
+        if isinstance(answered, Answered) and isinstance(returned, Returned):
+            calls = [[call["name"], call["input"]] for call in tool_calls(answered)]
+            results = [result.get("content") for result in returned.results]
+            rounds.append(json.dumps([calls, results], sort_keys=True))
+    return len(rounds) >= times and len(set(rounds[-times:])) == 1
+
+
+LAST_CALL = (
+    "(No more tools can be used in this turn: a limit is reached. Tell the person what was done, what was found and "
+    "what is left.)"
+)
+CUT = "Not run: the reply reached its length limit inside a call. Make the call again, with shorter arguments."
+UNKNOWN = (
+    "This call was started before an interruption and its outcome is unknown: it may have had its effect. "
+    "It was not repeated. Check before you do it again, and tell the person."
+)
+SKIPPED = "Not executed: an earlier call of the same reply failed."
+
+
+class Agent:
+    def __init__(
+        self, model: Model, prompts: PromptBuilder, toolbox: Toolbox, clock: Clock, limits: Limits, window: Window
+    ) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._toolbox = toolbox
+        self._clock = clock
+        self._limits = limits
+        self._window = window
+
+    async def run(self, journal: Journal, voice: Voice, deadline: Deadline) -> None:
+        """Go on until the turn has its answer.
+
+        Raises OutOfTime or Later where another invocation must go on, ModelError where it can not be answered; all
+        that was reached is stored.
+        """
+        while True:
+            step = next_step(journal.own(), self._limits)
+            if journal.turn.failures >= self._limits.attempts and not isinstance(step, Finish):
+                raise ModelUnavailable(f"No progress after {journal.turn.failures} attempts.")
+            match step:
+                case Ask():
+                    await self._ask(step, journal, voice, deadline)
+                case RunTools(answered):
+                    await self._run_tools(answered, journal, voice, deadline)
+                case Finish():
+                    return
+
+    # Model
+
+    async def _ask(self, step: Ask, journal: Journal, voice: Voice, deadline: Deadline) -> None:
+        deadline.require(self._limits.shortest_call)
+        prompt = self._prompts.build(
+            journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
+        )
+        try:
+            async with deadline.enforced():
+                reply = await self._model.reply(prompt, voice.hear)
+        except PromptTooLong:
+            await self._shrink(journal)
+        except (ModelUnavailable, OutOfTime) as error:
+            voice.forget()
+            await self._give_it_time(error, journal, deadline)
+        else:
+            await self._keep(reply, journal)
+
+    async def _keep(self, reply: Reply, journal: Journal) -> None:
+        log.info(
+            "turn=<%s>, stop_reason=<%s>, fresh=<%d>, cache_write=<%d>, cache_read=<%d>, output=<%d> | model replied",
+            *(journal.turn.id, reply.stop_reason, reply.usage.fresh, reply.usage.cache_write),
+            *(reply.usage.cache_read, reply.usage.output),
+        )
+        if reply.stop_reason == "refusal":
+            shown = say("refused", journal.turn.asker.language)
+            await journal.append(Ended(turn=journal.turn.id, why="refused", shown=shown))
+        else:
+            await journal.append(Answered(turn=journal.turn.id, reply=reply))
+
+    async def _shrink(self, journal: Journal) -> None:
+        since = slide(journal.numbered(), self._window, force=True)
+        if since is None:
+            raise PromptTooLong("One turn alone is longer than the model can read.")
+        await journal.slide(since)
+
+    async def _give_it_time(self, error: ModelUnavailable | OutOfTime, journal: Journal, deadline: Deadline) -> None:
+        """Count the failure, then wait as long as the provider asks, or a little longer each time."""
+        failures = journal.turn.failures + 1
+        await journal.update(failures=failures)
+        if isinstance(error, OutOfTime):
+            raise error
+        wait = error.retry_after if error.retry_after is not None else min(2.0 ** (failures - 1) / 2, 20)
+        log.warning("turn=<%s>, failures=<%d>, wait=<%.1f> | %s", journal.turn.id, failures, wait, error)
+        if wait > self._limits.patience:
+            raise error
+        if failures < self._limits.attempts:
+            if wait > deadline.left() - self._limits.shortest_call:
+                raise Later(wait)
+            await self._clock.sleep(wait)
+
+    # Tools
+
+    async def _run_tools(self, answered: Answered, journal: Journal, voice: Voice, deadline: Deadline) -> None:
+        calls = tool_calls(answered)
+        if answered.reply.stop_reason == "max_tokens":
+            results = [failure(call, CUT) for call in calls]
+        else:
+            voice.working([call["name"] for call in calls])
+            results = await _Round(answered, calls, journal, self._toolbox, self._clock.now(), deadline).run()
+        said = [inbound for inbound in journal.arrived if steers(inbound, journal)]
+        returned = Returned(turn=journal.turn.id, results=tuple(results), said=tuple(said))
+        step = next_step([*journal.own(), returned], self._limits)
+        if isinstance(step, Ask) and step.last:
+            returned = Returned(turn=returned.turn, results=returned.results, said=returned.said, note=LAST_CALL)
+        await journal.append(returned, taken=said)
+
+
+def steers(inbound: Inbound, journal: Journal) -> bool:
+    """Whether a message that arrived while the turn runs is added to it: plain words of the one who asked."""
+    return inbound.kind == "message" and not inbound.command and inbound.sender.id == journal.turn.asker.id
+
+
+class _Round:
+    """The calls of one reply: reads together, then writes one after another, each known result used again."""
+
+    def __init__(
+        self, answered: Answered, calls: list[Json], journal: Journal, toolbox: Toolbox, now: float, deadline: Deadline
+    ) -> None:
+        self._spoiled = answered.reply.spoiled
+        self._calls = calls
+        self._journal = journal
+        self._toolbox = toolbox
+        self._context = ToolContext(journal.turn.place, journal.turn.asker, now)
+        self._deadline = deadline
+        # A lone read is stored with its entry at once; anything else could be lost half done.
+        self._remember = len(calls) > 1 or self._writes(calls[0])
+
+    async def run(self) -> list[Json]:
+        results = await self._known()
+        reads = [call for call in self._calls if not self._writes(call)]
+        results |= await self._together([call for call in reads if call["id"] not in results])
+        failed = False
+        for call in self._calls:
+            if not self._writes(call):
+                continue
+            if call["id"] not in results:
+                results[call["id"]] = failure(call, SKIPPED) if failed else await self._run(call)
+            failed = failed or results[call["id"]].get("is_error", False)
+        return [results[call["id"]] for call in self._calls]
+
+    async def _together(self, calls: list[Json]) -> dict[str, Json]:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {call["id"]: group.create_task(self._run(call)) for call in calls}
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # the store failed or time is over; the other tasks are cancelled
+        return {call: task.result() for call, task in tasks.items()}
+
+    async def _known(self) -> dict[str, Json]:
+        """Results an earlier invocation stored, and the honest answer for what it started and did not finish."""
+        if not self._journal.resumed:
+            return {}
+        results = {}
+        runs = await self._journal.tool_runs([call["id"] for call in self._calls])
+        for call in self._calls:
+            run, tool = runs.get(call["id"]), self._toolbox.find(call["name"])
+            if run is not None and run.result is not None:
+                results[call["id"]] = run.result
+            elif run is not None and tool is not None and not tool.repeatable:
+                results[call["id"]] = failure(call, UNKNOWN)
+        return results
+
+    async def _run(self, call: Json) -> Json:
+        tool = self._toolbox.find(call["name"])
+        if call["id"] in self._spoiled:
+            return failure(call, f"Not run: the arguments were not valid JSON: {self._spoiled[call['id']][:500]}")
+        if tool is not None:
+            self._deadline.require(tool.seconds)
+            if not tool.repeatable:
+                await self._journal.started(call["id"])
+        result = await self._toolbox.call(call, self._context, max(self._deadline.left(), 1.0))
+        if self._remember:
+            await self._journal.finished(call["id"], result)
+        return result
+
+    def _writes(self, call: Json) -> bool:
+        tool = self._toolbox.find(call["name"])
+        return tool is not None and tool.writes

@@ -1,0 +1,51 @@
+"""Events over Socket Mode, for a laptop or a small server. An envelope is acknowledged only once it is stored.
+
+Source: docs.slack.dev/apis/events-api/using-socket-mode; slack-sdk 3.48.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.channels.slack.parse import parse
+from bot.errors import ConfigError, StoreUnavailable
+from bot.messages import Inbound
+
+logger = logging.getLogger(__name__)
+
+Accept = Callable[[Inbound], Awaitable[Any]]
+
+
+async def listen(app_token: str, base_url: str, accept: Accept) -> None:
+    """Hold the socket for ever; the SDK reconnects by itself. Raises ConfigError where Slack refuses the token."""
+
+    async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        inbound = parse(request.payload)
+        try:
+            if inbound is not None:
+                await accept(inbound)
+        except StoreUnavailable as error:
+            logger.warning("error=<%s> | not acknowledged, Slack will send it again", type(error).__name__)
+            return
+        await client.send_socket_mode_response(SocketModeResponse(envelope_id=request.envelope_id))
+
+    client = SocketModeClient(app_token, web_client=AsyncWebClient(base_url=base_url))
+    client.socket_mode_request_listeners.append(take)
+    try:
+        await client.connect()
+        await asyncio.Event().wait()
+    except SlackApiError as error:
+        raise ConfigError(
+            f"Slack refuses SLACK_APP_TOKEN ({error.response['error']}). It begins with xapp- and needs the scope "
+            "connections:write, with Socket Mode switched on for the app."
+        ) from error
+    finally:
+        await client.close()

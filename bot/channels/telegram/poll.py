@@ -1,0 +1,71 @@
+"""Updates by long polling, for a laptop or a small server. An update is confirmed only once it is stored.
+
+Source: core.telegram.org/bots/api#getupdates.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from telegram import Bot
+from telegram.error import Conflict, InvalidToken, TelegramError
+
+from bot.channels.telegram.parse import Me, parse
+from bot.errors import ConfigError, StoreUnavailable
+from bot.messages import Inbound
+from bot.ports import Clock
+
+WAIT = 30  # seconds Telegram holds the request open while there is nothing
+PAUSE = 3.0
+KINDS = ["message", "edited_message", "callback_query", "my_chat_member"]
+
+logger = logging.getLogger(__name__)
+
+Accept = Callable[[Inbound], Awaitable[Any]]
+
+
+async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> None:
+    """Poll for ever. Raises ConfigError where the token is wrong or a webhook is set (``take_over`` removes it)."""
+    me = await _who(bot)
+    if take_over:
+        await bot.delete_webhook()
+    offset = 0
+    while True:
+        try:
+            updates: Any = await bot.do_api_request(
+                "getUpdates",
+                api_kwargs={"offset": offset, "timeout": WAIT, "allowed_updates": KINDS},
+                read_timeout=WAIT + 10,
+            )
+            for update in updates:
+                await _take(update, me, accept, bot)
+                offset = update["update_id"] + 1
+        except Conflict as error:
+            raise ConfigError(
+                f"Telegram does not hand updates out: {error.message}. Stop the other process, or remove the webhook "
+                "with: kabar run --take-over"
+            ) from error
+        except (TelegramError, StoreUnavailable) as error:
+            logger.warning("error=<%s> | polling again in a moment", type(error).__name__)
+            await clock.sleep(PAUSE)
+
+
+async def _who(bot: Bot) -> Me:
+    try:
+        account = await bot.get_me()
+    except InvalidToken:
+        raise ConfigError("Telegram does not know TELEGRAM_BOT_TOKEN. Copy it from @BotFather again.") from None
+    except TelegramError as error:
+        raise ConfigError(f"Telegram can not be reached: {error.message}") from error
+    return Me(account.id, account.username or "")
+
+
+async def _take(update: dict[str, Any], me: Me, accept: Accept, bot: Bot) -> None:
+    inbound = parse(update, me)
+    if inbound is not None:
+        await accept(inbound)
+    if query := update.get("callback_query"):
+        try:
+            await bot.answer_callback_query(query["id"])
+        except TelegramError as error:  # too old, say: only the spinner of a button turns a little longer
+            logger.info("error=<%s> | a tap was not acknowledged", type(error).__name__)

@@ -1,0 +1,61 @@
+"""Wires one process that is webhook and worker at once: SQLite and in-process wakes, or DynamoDB and SQS."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.adapters.local_wake import LocalWake
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.clock import SystemClock
+from bot.deadline import Deadline
+from bot.ports import Channel, Clock, Store, Wake
+from handlers.door import Door, make_door
+from handlers.settings import Settings
+from handlers.workshop import make_workshop
+
+INVOCATION = 900.0
+"""Seconds one run of a turn may take before it is begun anew, as on Lambda."""
+
+GRACE = 20.0
+"""Seconds running turns have to end when the process is stopped; what is cut goes on at the next start."""
+
+
+class Local(Struct, frozen=True):
+    store: Store
+    wake: Wake
+    clock: Clock
+    door: Door
+
+
+@asynccontextmanager
+async def local(settings: Settings, channels: dict[str, Channel] | None = None) -> AsyncIterator[Local]:
+    """A working bot on one SQLite file; begins by waking whatever was pending when the last process ended."""
+    clock = SystemClock()
+    store = SQLiteStore(settings.kabar_data, clock)
+
+    async def run(conversation: str) -> bool:
+        outcome = await workshop.turns.handle(conversation, Deadline(INVOCATION))
+        if outcome.again_in is not None:
+            await clock.sleep(outcome.again_in)
+        return outcome.again_in is None
+
+    wake = LocalWake(run, clock)
+    workshop = make_workshop(_with_some_key(settings), store, wake, clock, channels)
+    try:
+        for conversation in await store.pending():
+            await wake.wake(conversation, "start")
+        yield Local(store, wake, clock, make_door(settings, store, wake, clock))
+    finally:
+        await asyncio.shield(wake.stop(GRACE))
+        await workshop.close()
+        store.close()
+
+
+def _with_some_key(settings: Settings) -> Settings:
+    """A server of one's own that speaks the Messages API need not want a key; the client does."""
+    if settings.anthropic_api_key or settings.anthropic_base_url == Settings().anthropic_base_url:
+        return settings
+    return replace(settings, anthropic_api_key="none")

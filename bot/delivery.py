@@ -1,0 +1,211 @@
+"""The way out: what a turn says, shown while it grows and settled when it is done, every part accounted for.
+
+    planned ──store──> sending ──platform──> (arrived) ──store──> sent (id)
+                          │ cut anywhere here: uncertain
+                          └─> the platform is asked for our mark; what it can not tell is sent again
+
+What is shown is always computed from the record, so a turn that goes on in another process goes on in the same
+messages. Final text comes first: it waits for flood control but not for the edit interval.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+
+from bot.agent import Later
+from bot.deadline import Deadline
+from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.history import reply_text
+from bot.journal import Journal
+from bot.messages import Answered, Ended, Entry, Part
+from bot.ports import Channel, Clock, Rendered
+from bot.texts import say
+
+log = logging.getLogger(__name__)
+
+TYPING_EVERY = 4.0  # seconds; Telegram's sign lasts five
+
+
+def answer_text(entries: Sequence[Entry], language: str) -> str:
+    """All that a person reads of a turn, as Markdown: its replies and how it ended. May be empty."""
+    texts = []
+    for entry in entries:
+        match entry:
+            case Answered():
+                texts.append(reply_text(entry))
+                if entry.reply.stop_reason in ("max_tokens", "model_context_window_exceeded") and entry is entries[-1]:
+                    texts.append(say("cut", language))
+            case Ended(shown=shown):
+                texts.append(shown)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+class Delivery:
+    """One turn's messages on one channel. Implements the agent's Voice; ``stream`` runs beside the agent."""
+
+    def __init__(self, channel: Channel, journal: Journal, clock: Clock) -> None:
+        self._channel = channel
+        self._journal = journal
+        self._clock = clock
+        self._place = journal.turn.place
+        self._language = journal.turn.asker.language
+        self._after = journal.head.last  # the entry that the partial words and the tools at work come after
+        self._partial = ""
+        self._tools: tuple[str, ...] = ()
+        self._changed = asyncio.Event()
+        self._shown: dict[int, Rendered] = {}
+        self._calling = asyncio.Lock()  # held while the platform is called: a call is never cut by us
+        self._next_edit = 0.0  # monotonic seconds, as are all times here
+        self._flood_until = 0.0
+
+    # Voice
+
+    def hear(self, text: str) -> None:
+        self._partial = self.unfinished + text
+        self._after = self._journal.head.last
+        self._changed.set()
+
+    def forget(self) -> None:
+        self._partial = ""
+        self._tools = ()
+        self._changed.set()
+
+    def working(self, tools: Sequence[str]) -> None:
+        self.forget()
+        self._tools = tuple(dict.fromkeys(tools))
+        self._after = self._journal.head.last
+
+    @property
+    def unfinished(self) -> str:
+        """The words of the reply that is being received: "" from the moment it is in the record."""
+        return self._partial if self._after == self._journal.head.last else ""
+
+    # While the agent works
+
+    async def stream(self) -> None:
+        """Show what is said as it grows, until cancelled. A failed edit only delays the next one."""
+        typing = 0.0
+        while True:
+            if time.monotonic() >= typing:
+                await self._channel.typing(self._place)
+                typing = time.monotonic() + TYPING_EVERY
+            await self._wait_for_change(typing - time.monotonic())
+            if self._changed.is_set() and time.monotonic() >= max(self._next_edit, self._flood_until):
+                self._changed.clear()
+                async with self._calling:
+                    await self._show_what_there_is()
+
+    async def end_stream(self, stream: asyncio.Task[None]) -> None:
+        """Stop showing what grows, without cutting a call to the platform: its outcome would be unknown."""
+        async with self._calling:
+            stream.cancel()
+        await asyncio.wait([stream])
+
+    async def _wait_for_change(self, longest: float) -> None:
+        """Until there is something new and it may be shown, or ``longest`` seconds are over."""
+        try:
+            async with asyncio.timeout(max(longest, 0)):
+                await self._changed.wait()
+                await asyncio.sleep(max(self._next_edit, self._flood_until) - time.monotonic())
+        except TimeoutError:
+            return
+
+    async def _show_what_there_is(self) -> None:
+        interval = self._channel.group_edit_interval if self._place.group else self._channel.edit_interval
+        text = self._view()
+        if not text.strip():
+            return
+        try:
+            for index, part in enumerate(self._channel.render(text)):
+                if self._is_uncertain(index):
+                    return  # settled at the end, when the whole text is known
+                await self._put(index, part)
+        except ChatClosed:
+            raise
+        except SendLater as error:
+            self._flood_until = time.monotonic() + error.retry_after
+            self._changed.set()
+        except SendError as error:
+            log.info("turn=<%s> | an edit on the way was not shown: %s", self._journal.turn.id, error)
+        self._next_edit = time.monotonic() + interval
+
+    def _view(self) -> str:
+        texts = [answer_text(self._journal.own(), self._language), self.unfinished]
+        if self._tools and self._after == self._journal.head.last:
+            texts.append(f"*{say('working', self._language, tools=', '.join(self._tools))}*")
+        return "\n\n".join(text for text in texts if text.strip())
+
+    # At the end
+
+    async def finish(self, deadline: Deadline) -> None:
+        """Bring every part to its final text. Raises Later where flood control outlives this invocation, ChatClosed
+        where nothing can be shown any more; what is done by then stays done."""
+        text = answer_text(self._journal.own(), self._language) or say("empty", self._language)
+        parts = self._channel.render(text)
+        for index, part in enumerate(parts):
+            await self._insist(index, part, deadline)
+        for index in range(len(parts), len(self._journal.turn.parts)):
+            await self._insist_on_absence(index)
+        await self._channel.typing(self._place, active=False)
+
+    async def _insist(self, index: int, part: Rendered, deadline: Deadline) -> None:
+        plain = uncertain = False
+        while True:
+            await self._wait_out_the_flood(deadline)
+            try:
+                await self._put(index, Rendered(part.text) if plain else part)
+                return
+            except SendLater as error:
+                self._flood_until = time.monotonic() + error.retry_after
+            except SendUncertain:
+                if uncertain:
+                    raise Later(5) from None
+                uncertain = True
+            except MessageGone:
+                await self._journal.set_part(index, Part("sending"))
+            except SendRefused as error:
+                log.warning("turn=<%s>, part=<%d> | refused: %s", self._journal.turn.id, index, error)
+                if plain:
+                    part = Rendered(say("failed", self._language, reference=self._journal.turn.id))
+                plain = True
+
+    async def _wait_out_the_flood(self, deadline: Deadline) -> None:
+        wait = self._flood_until - time.monotonic()
+        if wait > max(deadline.left(), 0):
+            raise Later(wait)
+        if wait > 0:
+            await self._clock.sleep(wait)
+
+    async def _put(self, index: int, part: Rendered) -> None:
+        """Make the platform show this part at this place of the reply. Raises SendErrors."""
+        state = self._journal.turn.parts[index] if index < len(self._journal.turn.parts) else None
+        if state is not None and state.state == "sent":
+            if self._shown.get(index) != part:
+                await self._channel.edit(self._place, state.id, part)
+                self._shown[index] = part
+            return
+        mark = f"{self._journal.turn.id}.{index}"
+        found = await self._channel.find(self._place, mark) if state is not None else None
+        if found is None:
+            if state is None:
+                await self._journal.set_part(index, Part("sending"))
+            reply_to = self._journal.turn.reply_to if index == 0 else ""
+            found = await self._channel.send(self._place, part, reply_to=reply_to, mark=mark)
+            self._shown[index] = part
+        await self._journal.set_part(index, Part("sent", found))
+        if self._shown.get(index) != part:
+            await self._put(index, part)
+
+    def _is_uncertain(self, index: int) -> bool:
+        parts = self._journal.turn.parts
+        return index < len(parts) and parts[index].state == "sending"
+
+    async def _insist_on_absence(self, index: int) -> None:
+        """A message that the final text no longer needs: a repeated model reply was shorter than the first."""
+        part = self._journal.turn.parts[index]
+        if part.state == "sent":
+            try:
+                await self._channel.delete(self._place, part.id)
+            except SendError as error:
+                log.info("turn=<%s>, part=<%d> | a left-over stays: %s", self._journal.turn.id, index, error)

@@ -1,0 +1,107 @@
+"""One turn's hold on its conversation: lease, head and window, kept equal to the store step by step."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from bot.messages import Entry, Head, Inbound, Json, Numbered, Part, ToolRun, Turn
+from bot.ports import Change, Store
+from bot.tasks import uncut
+
+
+class Journal:
+    """Every write goes through here, one at a time: the agent and the delivery write side by side.
+
+    ``resumed`` tells that an earlier invocation began this turn: what it started must be looked up. ``arrived`` is
+    what people sent while the turn runs, filled by whoever watches the inbox, in order and not yet taken.
+    """
+
+    def __init__(self, store: Store, head: Head, window: Sequence[Numbered], *, resumed: bool) -> None:
+        if head.turn is None:
+            raise ValueError("A journal is kept for a turn.")
+        self._store = store
+        self._lock = asyncio.Lock()
+        self._window = list(window)
+        self.head = head
+        self.resumed = resumed
+        self.arrived: list[Inbound] = []
+
+    @property
+    def turn(self) -> Turn:
+        if self.head.turn is None:
+            raise ValueError("This turn has ended.")
+        return self.head.turn
+
+    def entries(self) -> list[Entry]:
+        """All the model may see."""
+        return [each.entry for each in self._window]
+
+    def numbered(self) -> list[Numbered]:
+        return self._window
+
+    def own(self) -> list[Entry]:
+        """This turn's entries."""
+        return [each.entry for each in self._window if each.seq >= self.turn.first]
+
+    async def append(self, *entries: Entry, taken: Sequence[Inbound] = (), **changes: Any) -> None:
+        """Store the next step; a stored step is progress, so the count of failures begins anew."""
+        keys = tuple(inbound.key for inbound in taken)
+        async with self._lock:
+            turn = replace(self.turn, **{"failures": 0, "inbox": self.turn.inbox + keys, **changes})
+            await self._commit(Change(entries=entries, turn=turn, take=keys))
+        gone = set(keys)
+        self.arrived = [inbound for inbound in self.arrived if inbound.key not in gone]
+
+    async def update(self, **changes: Any) -> None:
+        """Store changed fields of the turn."""
+        async with self._lock:
+            await self._commit(Change(turn=replace(self.turn, **changes)))
+
+    async def set_part(self, index: int, part: Part) -> None:
+        """Store where one part of the reply stands; parts are begun in order."""
+        async with self._lock:
+            parts = (*self.turn.parts[:index], part, *self.turn.parts[index + 1 :])
+            await self._commit(Change(turn=replace(self.turn, parts=parts)))
+
+    async def slide(self, since: int) -> None:
+        """Leave out what is before ``since`` from now on."""
+        async with self._lock:
+            await self._commit(Change(turn=self.turn, since=since))
+        self._window = [each for each in self._window if each.seq >= since]
+
+    async def end(self, since: int | None) -> None:
+        """The turn is over: its messages are answered, the lease is free."""
+        async with self._lock:
+            await self._commit(Change(since=since, done=self.turn.inbox, release=True))
+
+    async def release(self) -> None:
+        """Give the conversation free with its turn still open: another invocation goes on."""
+        async with self._lock:
+            await self._commit(Change(turn=self.head.turn, release=True))
+
+    # A provider's call ids are unique in a reply, not always in a conversation: the turn makes them so.
+
+    async def started(self, call: str) -> None:
+        await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call)))
+
+    async def finished(self, call: str, result: Json) -> None:
+        await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call), result=result))
+
+    async def tool_runs(self, calls: Sequence[str]) -> dict[str, ToolRun]:
+        """What is stored of these calls of this turn, by the ids given."""
+        known = await self._store.tool_runs(self.head.conversation, [self._named(call) for call in calls])
+        return {call: known[self._named(call)] for call in calls if self._named(call) in known}
+
+    def _named(self, call: str) -> str:
+        return f"{self.turn.id}.{self.head.last}.{call}"
+
+    async def _commit(self, change: Change) -> None:
+        """A commit cut half-way would leave us not knowing where the record ends, so it never is."""
+        await uncut(self._write(change))
+
+    async def _write(self, change: Change) -> None:
+        before = self.head
+        self.head = await self._store.commit(before, change)
+        self._window += [Numbered(before.last + i, entry) for i, entry in enumerate(change.entries, start=1)]

@@ -1,0 +1,48 @@
+"""Logging that keeps secrets and people's words out.
+
+Our own lines are ``key=<value> | message``. Whatever a library writes goes through the same filter, tracebacks
+included: Telegram's token is part of every URL.
+"""
+
+import logging
+import re
+
+SECRET = re.compile(
+    r"\d{6,}:[\w-]{30,}"  # a Telegram bot token
+    r"|x(?:ox[a-z]|app)-[\w-]{6,}"  # Slack tokens
+    r"|sk-[\w-]{8,}"  # model providers' keys
+    r"|(?i:bearer\s+)[\w.~+/-]{8,}=*"
+)
+QUIET = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "httpcore2",
+    "urllib3",
+    "botocore",
+    "boto3",
+    "slack_sdk",
+    "slack_bolt",
+    "asyncio",
+)
+
+
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def redact(text: str) -> str:
+    return SECRET.sub("[secret]", text)
+
+
+def set_up(level: str) -> None:
+    """Make the root logger write redacted lines; libraries only from WARNING on, whatever ``level`` is."""
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.StreamHandler())
+    for handler in root.handlers:  # on Lambda the runtime has put its own there
+        handler.setFormatter(_Redacting("%(levelname)s %(asctime)s %(name)s %(message)s"))
+    root.setLevel(level.upper())
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,0 +1,65 @@
+"""Every sentence of ours that a person reads, in English and Indonesian.
+
+One plain sentence each: what happened and what to do. Which language: the person's own as the platform gives it.
+"""
+
+_TEXTS = {
+    "busy": (
+        "The model is overloaded right now and I could not finish. Please send your message again in a few minutes. "
+        "(Reference {reference})",
+        "Model sedang kelebihan beban sehingga saya tidak bisa menyelesaikannya. Silakan kirim lagi beberapa menit "
+        "lagi. (Referensi {reference})",
+    ),
+    "failed": (
+        "Something went wrong on my side and I could not answer. Your message is safe; please try again, and give my "
+        "owner this reference if it stays: {reference}",
+        "Ada yang salah di pihak saya dan saya tidak bisa menjawab. Pesan Anda aman; silakan coba lagi, dan beri tahu "
+        "pemilik saya referensi ini bila terulang: {reference}",
+    ),
+    "refused": (
+        "I can't help with that. You can rephrase it or ask something else.",
+        "Saya tidak bisa membantu dengan hal itu. Anda bisa mengubah kalimatnya atau bertanya hal lain.",
+    ),
+    "empty": (
+        "I have nothing to add. Ask me in other words if you expected more.",
+        "Tidak ada yang bisa saya tambahkan. Tanyakan dengan kata lain bila Anda mengharapkan lebih.",
+    ),
+    "cut": (
+        "(The answer was cut at its length limit. Say “continue” for the rest.)",
+        "(Jawaban terpotong karena batas panjang. Tulis “lanjutkan” untuk sisanya.)",
+    ),
+    "stopped": ("(Stopped.)", "(Dihentikan.)"),
+    "nothing_to_stop": ("Nothing is running.", "Tidak ada yang sedang berjalan."),
+    "new": (
+        "New conversation: I start from a blank page.",
+        "Percakapan baru: saya mulai dari halaman kosong.",
+    ),
+    "help": (
+        "Write to me in plain words; in a group or channel, mention me. While I work you can add to your question.\n\n"
+        "/new – start a new conversation\n/stop – stop what I am doing\n/help – this page",
+        "Tulis saja dengan kata-kata biasa; di grup atau kanal, sebut nama saya. Selagi saya bekerja, Anda boleh "
+        "menambah pertanyaan.\n\n"
+        "/new – mulai percakapan baru\n/stop – hentikan yang sedang saya kerjakan\n/help – halaman ini",
+    ),
+    "denied": (
+        "This bot is private. Your id is {person}; its owner can let you in with it.",
+        "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",
+    ),
+    "late": (
+        "I was away and your older messages are too old to answer one by one. Please ask again what still matters.",
+        "Saya sempat tidak aktif dan pesan-pesan lama Anda sudah terlalu lama untuk dijawab satu per satu. Silakan "
+        "tanyakan lagi yang masih penting.",
+    ),
+    "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
+    "unreadable": (
+        "I can't read this kind of message yet. Please write it as text.",
+        "Saya belum bisa membaca jenis pesan ini. Silakan tulis sebagai teks.",
+    ),
+}
+
+
+def say(name: str, language: str, **values: str) -> str:
+    """The sentence in the person's language: Indonesian for "id" and "id-…", English otherwise."""
+    english, indonesian = _TEXTS[name]
+    indonesia = language.lower().partition("-")[0] in ("id", "in")  # "in" is what old Android versions send
+    return (indonesian if indonesia else english).format(**values)

@@ -1,0 +1,176 @@
+"""What a tool is: a typed async function that the model may call.
+
+    @tool(seconds=5)
+    async def current_time(zone: Annotated[str, "IANA name such as Asia/Jakarta"] = "UTC") -> str:
+        '''Tell the date and time now. Use it whenever an answer depends on today's date.'''
+
+The docstring is the description the model reads, ``Annotated`` texts describe the parameters, pydantic makes the JSON
+Schema and checks every call. A parameter of type ``ToolContext`` is filled in by us and never shown to the model.
+"""
+
+import asyncio
+import inspect
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from bot.messages import Json, Person, Place
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """For whom and where a tool runs, and what o'clock it is there (Unix seconds)."""
+
+    place: Place
+    asker: Person
+    now: float
+
+
+class ToolFault(Exception):
+    """What a tool raises on purpose: one sentence for the model that says what to do differently."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """``writes``: changes something outside, so it runs alone and in order. ``repeatable``: running it twice does no
+    harm, so a call cut by a crash may run again. ``seconds`` and ``result_chars`` are its limits."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    run: Callable[..., Awaitable[Any]]
+    takes_context: bool
+    writes: bool
+    repeatable: bool
+    seconds: float
+    result_chars: int
+
+    def definition(self) -> Json:
+        """The tool as the Messages API wants it; the same bytes every time."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        for each in schema.get("properties", {}).values():
+            each.pop("title", None)
+        return {"name": self.name, "description": self.description, "input_schema": schema}
+
+
+def tool(
+    *,
+    writes: bool = False,
+    repeatable: bool | None = None,
+    seconds: float = 20,
+    result_chars: int = 20_000,
+) -> Callable[[Callable[..., Awaitable[Any]]], Tool]:
+    """Make a Tool of an async function. Reads are repeatable, writes are not, unless it is said."""
+
+    def decorate(function: Callable[..., Awaitable[Any]]) -> Tool:
+        hints = get_type_hints(function, include_extras=True)
+        fields: dict[str, Any] = {}
+        takes_context = False
+        for name, parameter in inspect.signature(function).parameters.items():
+            if hints[name] is ToolContext:
+                takes_context = True
+                continue
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[name] = (hints[name], Field(default, description=_description(hints[name])))
+        name = getattr(function, "__name__", "")
+        if not NAME.fullmatch(name) or not function.__doc__:
+            raise TypeError(f"A tool needs a plain name and a docstring for the model to read: {name!r}.")
+        arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+        return Tool(
+            name=name,
+            description=inspect.cleandoc(function.__doc__),
+            arguments=arguments,
+            run=function,
+            takes_context=takes_context,
+            writes=writes,
+            repeatable=not writes if repeatable is None else repeatable,
+            seconds=seconds,
+            result_chars=result_chars,
+        )
+
+    return decorate
+
+
+def _description(hint: Any) -> str | None:
+    if get_origin(hint) is Annotated:
+        return next((extra for extra in get_args(hint)[1:] if isinstance(extra, str)), None)
+    return None
+
+
+class Toolbox:
+    """The tools of one deployment, by name, in one order for ever: their definitions begin the cached prompt."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+        if len(self._tools) != len(tools):
+            raise TypeError("Two tools have the same name.")
+
+    def definitions(self) -> list[Json]:
+        return [tool.definition() for tool in self._tools.values()]
+
+    def find(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    async def call(self, block: Json, context: ToolContext, seconds: float) -> Json:
+        """Run one tool_use block; whatever happens, its tool_result block comes back.
+
+        ``seconds`` is what the turn has left for it. Cancelling cancels the tool.
+        """
+        tool = self.find(str(block.get("name")))
+        if tool is None:
+            return failure(block, f"There is no tool {block.get('name')!r}. There are: {', '.join(self._tools)}.")
+        try:
+            arguments = tool.arguments.model_validate(block.get("input"))
+        except ValidationError as error:
+            return failure(block, _lesson(tool, error))
+        given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
+        if tool.takes_context:
+            given["context"] = context
+        limit = min(tool.seconds, seconds)
+        try:
+            async with asyncio.timeout(limit):
+                value = await tool.run(**given)
+        except ToolFault as fault:
+            return failure(block, str(fault))
+        except TimeoutError:
+            return failure(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.")
+        except Exception as error:  # a tool call begins here: whatever it does, the turn goes on
+            return failure(block, f"{tool.name} failed: {type(error).__name__}. Try another way, or say it failed.")
+        return result(block, shorten(readable(value), tool.result_chars))
+
+
+def result(block: Json, text: str) -> Json:
+    return {"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"}
+
+
+def failure(block: Json, text: str) -> Json:
+    return {**result(block, text), "is_error": True}
+
+
+def readable(value: Any) -> str:
+    """Any Python value as text that JSON and the Messages API take: no lone surrogates, nothing unserialisable."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "replace").decode()
+
+
+def shorten(text: str, limit: int) -> str:
+    """The head and tail of a text too long, with a mark that says how much is missing between them."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 4
+    head = limit - tail
+    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[-tail:]}"
+
+
+def _lesson(tool: Tool, error: ValidationError) -> str:
+    """Which argument is wrong and how, in one line each, without pydantic's links."""
+    faults = [f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in error.errors()]
+    wanted = ", ".join(tool.arguments.model_fields) or "none"
+    return f"Not run: the arguments do not fit. {'; '.join(faults)}. Arguments of {tool.name}: {wanted}."

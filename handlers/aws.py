@@ -1,0 +1,81 @@
+"""AWS clients and the secrets that lie there. Clients are made on first use: importing this asks nobody anything."""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bot.errors import ConfigError, StoreUnavailable
+from bot.ports import Clock
+
+# Short enough that a hanging call does not eat a webhook's three seconds; botocore repeats it.
+CONFIG = Config(
+    connect_timeout=2,
+    read_timeout=5,
+    retries={"mode": "standard", "total_max_attempts": 3},
+    tcp_keepalive=True,
+    max_pool_connections=20,
+)
+
+
+class Aws:
+    """Clients of one process, by service name. Making a client is not safe in two threads at once; using it is."""
+
+    def __init__(self, endpoint_url: str) -> None:
+        self._endpoint_url = endpoint_url or None
+        self._clients: dict[str, Any] = {}
+        self._making = threading.Lock()
+
+    def client(self, service: str) -> Any:
+        with self._making:
+            if service not in self._clients:
+                self._clients[service] = boto3.client(service, endpoint_url=self._endpoint_url, config=CONFIG)
+            return self._clients[service]
+
+
+class Secrets:
+    """The SecureString parameters under one SSM path, by their last name. Read on first use and kept for a minute."""
+
+    KEEP = 60.0
+
+    def __init__(self, aws: Aws, path: str, clock: Clock) -> None:
+        self._aws = aws
+        self._path = path
+        self._clock = clock
+        self._values: Mapping[str, str] = {}
+        self._read_at = float("-inf")
+
+    async def read(self, *, newer_than: float | None = None) -> Mapping[str, str]:
+        """The secrets, at most ``newer_than`` (default KEEP) seconds old. Raises StoreUnavailable where there are none
+        yet and SSM does not answer, ConfigError where it refuses."""
+        age = self._clock.now() - self._read_at
+        if not self._path or age < (self.KEEP if newer_than is None else newer_than):
+            return self._values
+        try:
+            self._values = await asyncio.to_thread(self._fetch)
+        except (BotoCoreError, ClientError) as error:
+            if not self._values:
+                raise _translated(error, self._path) from error
+        self._read_at = self._clock.now()
+        return self._values
+
+    def _fetch(self) -> dict[str, str]:
+        pages = self._aws.client("ssm").get_paginator("get_parameters_by_path")
+        found = {}
+        for page in pages.paginate(Path=self._path, WithDecryption=True):
+            for parameter in page["Parameters"]:
+                found[parameter["Name"].rpartition("/")[2]] = parameter["Value"]
+        return found
+
+
+def _translated(error: Exception, path: str) -> Exception:
+    if isinstance(error, ClientError) and error.response["Error"]["Code"] in (
+        "AccessDeniedException",
+        "ValidationException",
+    ):
+        return ConfigError(f"The secrets under {path} can not be read: {error.response['Error']['Code']}.")
+    return StoreUnavailable(f"SSM did not answer: {type(error).__name__}")

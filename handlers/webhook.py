@@ -1,0 +1,132 @@
+"""The webhook function: one ASGI app, behind Mangum on Lambda and uvicorn on a laptop.
+
+Answers: 200 stored, or nothing of ours; 400, 413 and 415 what no platform sends; 401 unproved; 503 not stored: send it
+again.
+"""
+
+import logging
+import os
+from functools import cache
+from typing import Any, Protocol
+
+import msgspec
+from mangum import Mangum
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from bot import logs
+from bot.channels.telegram.parse import parse, tap_reply, typing_reply
+from bot.channels.telegram.receive import SECRET_HEADER, proved
+from bot.errors import StoreUnavailable
+from bot.intake import accept
+from bot.messages import Inbound, Json
+from bot.ports import Receipt
+from handlers.aws import Aws
+from handlers.door import Door, aws_doors
+from handlers.loop import event_loop
+from handlers.settings import read_settings
+
+log = logging.getLogger(__name__)
+
+MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
+
+
+class DoorSource(Protocol):
+    async def current(self) -> Door: ...
+
+    async def renewed(self) -> Door: ...
+
+
+def application(doors: DoorSource) -> Starlette:
+    async def telegram(request: Request) -> Response:
+        door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
+        update = _json_object(await _body(request), request.headers.get("content-type", ""))
+        inbound = parse(update, await door.telegram.me()) if door.telegram else None
+        if inbound is None:
+            return JSONResponse(tap_reply(update)) if "callback_query" in update else Response()
+        receipt = await _accept(inbound, door)
+        # The reply's own body is a method call: the first sign of life costs no request.
+        return JSONResponse(typing_reply(inbound)) if receipt is Receipt.NEW else Response()
+
+    async def slack(request: Request) -> Response:
+        body = await _body(request)
+        headers = dict(request.headers)
+        for source in (doors.current, doors.renewed):
+            door = await source()
+            if door.slack is None:
+                continue
+            received = door.slack.receive(body, headers)
+            if received.status != 401:
+                for inbound in received.inbounds:
+                    await _accept(inbound, door)
+                return Response(received.body, received.status, received.headers)
+        raise HTTPException(401)
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    return Starlette(
+        routes=[
+            Route("/telegram", telegram, methods=["POST"]),
+            Route("/slack/events", slack, methods=["POST"]),
+            Route("/healthz", healthz),
+        ],
+        exception_handlers={StoreUnavailable: _try_again},
+    )
+
+
+async def _proved_door(doors: DoorSource, secret: str | None) -> Door:
+    for source in (doors.current, doors.renewed):
+        door = await source()
+        if proved(door.telegram_secret, secret):
+            return door
+    raise HTTPException(401)
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise HTTPException(413)
+    return body
+
+
+def _json_object(body: bytes, content_type: str) -> Json:
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415)
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise HTTPException(400) from None
+    if not isinstance(value, dict):
+        raise HTTPException(400)
+    return value
+
+
+async def _accept(inbound: Inbound, door: Door) -> Receipt:
+    receipt = await accept(inbound, door.store, door.wake, door.clock)
+    log.info("conversation=<%s>, id=<%s>, receipt=<%s> | inbound", inbound.conversation, inbound.id, receipt.value)
+    return receipt
+
+
+async def _try_again(_: Request, error: Exception) -> Response:
+    log.error("%s | not stored, the platform will send it again", error)
+    return Response(status_code=503)
+
+
+@cache
+def _function() -> Mangum:
+    """Made at the first event: importing this module reads no environment and asks nobody anything."""
+    settings = read_settings(os.environ)
+    logs.set_up(settings.kabar_log_level)
+    return Mangum(application(aws_doors(settings, Aws(settings.aws_endpoint_url))), lifespan="off")
+
+
+def handler(event: Any, context: Any) -> Any:
+    """Lambda's entry point, for function URL and HTTP API events."""
+    event_loop()
+    return _function()(event, context)

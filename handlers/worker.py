@@ -1,0 +1,122 @@
+"""The worker function: SQS wakes in, turns out, a partial batch response back.
+
+The queue's visibility timeout must be longer than the function's own, so a dead worker's wake would stay hidden for
+minutes. Each wake is therefore made visible again after HIDE seconds unless the living worker hides it further.
+"""
+
+import asyncio
+import logging
+import math
+import os
+from typing import Any
+
+import msgspec
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bot import logs
+from bot.deadline import Deadline
+from bot.errors import Retry
+from bot.tasks import first_of
+from bot.turn import Outcome
+from handlers.aws import Aws, Secrets
+from handlers.door import aws_parts
+from handlers.loop import run
+from handlers.settings import Settings, read_settings, with_secrets
+from handlers.workshop import Workshop, make_workshop
+
+log = logging.getLogger(__name__)
+
+HIDE = 60  # seconds
+HIDE_AGAIN_EVERY = 20.0
+RETRY_AFTER = 5.0
+
+
+class WakeBody(msgspec.Struct, frozen=True):
+    conversation: str
+    reason: str = ""
+
+
+class Worker:
+    """One execution environment's worker; its workshop is made again when a secret was rotated."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._aws = Aws(settings.aws_endpoint_url)
+        self._store, self._wake, self._clock = aws_parts(settings, self._aws)
+        self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
+        self._made: tuple[Settings, Workshop] | None = None
+
+    async def work(self, records: list[dict[str, Any]], seconds: float) -> list[str]:
+        """Answer each wake in order; returns the ids of the messages to be delivered again.
+
+        FIFO: behind a failed message nothing of its group is done; other groups go on.
+        """
+        deadline = Deadline(seconds)
+        failed: list[str] = []
+        blocked: set[str] = set()
+        for record in records:
+            group = record["attributes"]["MessageGroupId"]
+            if group in blocked or not await self._one(record, deadline):
+                blocked.add(group)
+                failed.append(record["messageId"])
+        return failed
+
+    async def _one(self, record: dict[str, Any], deadline: Deadline) -> bool:
+        try:
+            wake = msgspec.json.decode(record["body"], type=WakeBody)
+        except msgspec.DecodeError:
+            log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
+            return True
+        receipt = record["receiptHandle"]
+        try:
+            workshop = await self._workshop()
+            outcome = await first_of(workshop.turns.handle(wake.conversation, deadline), self._keep_hidden(receipt))
+        except Retry as error:
+            log.warning("conversation=<%s> | again in a moment: %s", wake.conversation, error)
+            outcome = Outcome(again_in=RETRY_AFTER)
+        except Exception:  # a record begins here: the batch goes on, the queue counts this one's tries
+            log.exception("conversation=<%s> | the wake failed", wake.conversation)
+            outcome = Outcome(again_in=RETRY_AFTER)
+        if outcome.again_in is None:
+            return True
+        await self._hide(receipt, math.ceil(outcome.again_in))
+        return False
+
+    async def _workshop(self) -> Workshop:
+        settings = with_secrets(self._settings, await self._secrets.read())
+        if self._made is None or self._made[0] != settings:
+            if self._made is not None:
+                await self._made[1].close()
+            self._made = (settings, make_workshop(settings, self._store, self._wake, self._clock))
+        return self._made[1]
+
+    async def _keep_hidden(self, receipt: str) -> None:
+        while True:
+            await self._hide(receipt, HIDE)
+            await asyncio.sleep(HIDE_AGAIN_EVERY)
+
+    async def _hide(self, receipt: str, seconds: int) -> None:
+        """Best effort: where it fails, the wake comes back early or late, and the lease keeps order."""
+        try:
+            await asyncio.to_thread(
+                self._aws.client("sqs").change_message_visibility,
+                QueueUrl=self._settings.kabar_queue_url,
+                ReceiptHandle=receipt,
+                VisibilityTimeout=seconds,
+            )
+        except (BotoCoreError, ClientError) as error:
+            log.warning("error=<%s> | a wake's visibility could not be changed", type(error).__name__)
+
+
+_worker: list[Worker] = []
+
+
+def handler(event: Any, context: Any) -> dict[str, Any]:
+    """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
+    if not _worker:
+        settings = read_settings(os.environ)
+        logs.set_up(settings.kabar_log_level)
+        _worker.append(Worker(settings))
+    seconds = context.get_remaining_time_in_millis() / 1000
+    failed = run(_worker[0].work(event["Records"], seconds))
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}

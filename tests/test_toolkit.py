@@ -1,0 +1,135 @@
+"""Whatever the model sends a tool and whatever the tool does, one result block comes back."""
+
+import asyncio
+from typing import Annotated, Any
+
+import pytest
+
+from bot.toolkit import Tool, Toolbox, ToolContext, ToolFault, shorten, tool
+from tests.say import ANN, HERE, call
+
+CONTEXT = ToolContext(HERE, ANN, 1_764_500_000)
+
+
+@tool(seconds=0.2, result_chars=100)
+async def echo(text: Annotated[str, "What to say"], times: int = 1) -> Any:
+    """Say it again."""
+    if text == "secret":
+        raise RuntimeError("token=123")
+    if text == "teach":
+        raise ToolFault("Say something else.")
+    if text == "sleep":
+        await asyncio.Event().wait()
+    return {"list": [1, 2]} if text == "dict" else text * times
+
+
+@tool(writes=True)
+async def whoami(context: ToolContext) -> str:
+    """Tell who asks."""
+    return context.asker.name
+
+
+BOX = Toolbox([whoami, echo])
+
+
+async def run(name: str = "echo", **arguments: Any) -> tuple[str, bool]:
+    result = await BOX.call(call(name, **arguments), CONTEXT, 5)
+    assert result["tool_use_id"] == "A"
+    return result["content"], result.get("is_error", False)
+
+
+async def test_a_good_call_gives_its_result() -> None:
+    assert await run(text="ab", times=2) == ("abab", False)
+
+
+async def test_an_unknown_tool_is_named_with_the_ones_there_are() -> None:
+    assert await run("no_such_tool") == ("There is no tool 'no_such_tool'. There are: echo, whoami.", True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"text": 1, "times": "x"}, {"arguments": '{"text": "a"}'}, {"text": "a", "more": 1}],
+)
+async def test_wrong_arguments_are_named_and_the_tool_is_not_run(arguments: dict[str, Any]) -> None:
+    text, is_error = await run(**arguments)
+    assert is_error
+    assert text.startswith("Not run: the arguments do not fit.")
+    assert "Arguments of echo: text, times." in text
+
+
+async def test_arguments_that_are_no_object_are_refused() -> None:
+    result = await BOX.call({**call("echo"), "input": '{"text": "a"}'}, CONTEXT, 5)
+    assert result["is_error"]
+
+
+async def test_a_crash_tells_the_model_its_kind_and_nothing_inside_it() -> None:
+    text, is_error = await run(text="secret")
+    assert is_error
+    assert "RuntimeError" in text
+    assert "123" not in text
+
+
+async def test_a_fault_raised_on_purpose_is_passed_on_as_it_is() -> None:
+    assert await run(text="teach") == ("Say something else.", True)
+
+
+async def test_a_tool_that_hangs_is_stopped() -> None:
+    text, is_error = await run(text="sleep")
+    assert is_error
+    assert "was stopped" in text
+
+
+async def test_any_value_becomes_text() -> None:
+    assert await run(text="dict") == ('{"list": [1, 2]}', False)
+    assert await run(text="") == ("(nothing)", False)
+    assert (await run(text="\ud83d"))[0] == "?"
+
+
+async def test_a_long_result_keeps_its_head_and_tail() -> None:
+    text, _ = await run(text="x", times=1000)
+    assert "900 characters left out" in text
+    assert len(text) < 200
+
+
+async def test_the_context_is_ours_and_not_the_models() -> None:
+    assert await run("whoami") == ("Ann", False)
+    assert (await run("whoami", context="Eve"))[1]
+
+
+def test_definitions_are_the_same_bytes_in_any_order_of_tools() -> None:
+    assert Toolbox([echo, whoami]).definitions() == BOX.definitions()
+    first = BOX.definitions()[0]
+    assert first["name"] == "echo"
+    assert first["input_schema"] == {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "What to say"},
+            "times": {"type": "integer", "default": 1},
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(TypeError):
+        Toolbox([echo, echo])
+
+
+def test_a_tool_without_description_is_refused() -> None:
+    async def silent() -> None: ...
+
+    with pytest.raises(TypeError):
+        tool()(silent)
+
+
+def test_reads_may_run_again_and_writes_may_not_unless_it_is_said() -> None:
+    def kinds(each: Tool) -> tuple[bool, bool]:
+        return each.writes, each.repeatable
+
+    assert kinds(echo) == (False, True)
+    assert kinds(whoami) == (True, False)
+
+
+def test_shorten_leaves_short_texts_alone() -> None:
+    assert shorten("abc", 3) == "abc"
