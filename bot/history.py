@@ -89,7 +89,7 @@ def say(said: Iterable[Inbound]) -> list[Json]:
     for inbound in said:
         blocks.append(_text(_context(inbound)))
         words = "\n\n".join(
-            filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), inbound.text.strip()))
+            filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), inbound.words))
         )
         blocks.append(_text(words or "(an empty message)"))
     return blocks

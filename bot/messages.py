@@ -96,6 +96,11 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return self.place.conversation
 
     @property
+    def words(self) -> str:
+        """The text as the person wrote it, a command included."""
+        return f"/{self.command} {self.text}".strip() if self.command else self.text.strip()
+
+    @property
     def key(self) -> str:
         """Names this item inside its conversation's inbox, and sorts it there."""
         return f"{self.order}#{self.id}"

@@ -164,7 +164,7 @@ class Turns:
         if told := answer(inbound):
             return told
         described = any(attachment.description for attachment in inbound.attachments)
-        if inbound.attachments and not described and not inbound.text.strip() and not inbound.command:
+        if inbound.attachments and not described and not inbound.words:
             return Told(say("unreadable", language))
         return None
 

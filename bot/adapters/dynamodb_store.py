@@ -4,8 +4,8 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
 
     sk                        attributes
     HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON)
-    IN#<order>#<message id>   inbound (JSON), and its state: ``pending``, then neither, then ``expires_at``
-    H#<seq>                   zipped (an entry as zlib-compressed JSON), chunks
+    IN#<order>#<message id>   inbound (zlib-compressed JSON); its state: ``pending``, then neither, then ``expires_at``
+    H#<seq>                   zipped (an entry, zlib-compressed JSON), chunks
     H#<seq>#<chunk>           zipped, the rest of a large entry
     T#<tool_use id>           started, or zipped (the ToolRun) and chunks
     T#<tool_use id>#<chunk>   zipped, the rest of a large result
@@ -153,7 +153,7 @@ class DynamoDBStore:
                 Item={
                     **_key(inbound.conversation, f"IN#{inbound.key}"),
                     "pending": {"S": inbound.key},
-                    "inbound": {"B": encode(inbound)},
+                    "inbound": {"B": zlib.compress(encode(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
                 ExpressionAttributeValues={":now": _number(int(self._clock.now()))},
@@ -164,10 +164,11 @@ class DynamoDBStore:
         return Receipt.NEW
 
     async def claim(self, conversation: str, owner: str, until_ms: int) -> Head | None:
-        """
-        holder       claims ────── renews ──────────────> until_ms
-        another              refused      refused         │ refused until here, may take it from here on
-        holder                                            │ still fenced in: it may write until another has claimed
+        """Who holds the lease, and until when, is part of the condition:
+
+            a   claims ──── renews ─────────────> until_ms        its commit raises LeaseLost
+            b          refused      refused          ·   claims ──────────────────────────────> until_ms
+                                                     a may still write here: nobody else has begun
 
         A released lease keeps its owner's name and ends at 0, so that a repeated release is harmless.
         """
@@ -263,7 +264,7 @@ class DynamoDBStore:
             ConsistentRead=True,
             Limit=MOST_PENDING,
         )
-        return [decode_inbound(item["inbound"]["B"]) for item in answer["Items"]]
+        return [decode_inbound(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"]]
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         """One range query, a page per megabyte.

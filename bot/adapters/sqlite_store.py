@@ -83,8 +83,9 @@ class SQLiteStore:
 
     def __init__(self, path: str | Path, clock: Clock) -> None:
         """Raises ConfigError where the file can not be opened, is something else, or a newer Kabar wrote it."""
+        self.path = Path(path)
         self._clock = clock
-        self._database = _open(Path(path))
+        self._database = _open(self.path)
         self._thread = ThreadPoolExecutor(1, "sqlite")
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -291,8 +292,7 @@ def _outages_named() -> Iterator[None]:
 def _open(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)  # the log beside it gets the same rights
-        path.chmod(0o600)
+        path.touch(mode=0o600)  # where it is new; the log beside it gets the same rights
         database = sqlite3.connect(path, LOCK_WAIT, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise ConfigError(f"KABAR_DATA: {path} can not be opened: {error}") from error

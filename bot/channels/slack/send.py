@@ -40,7 +40,6 @@ CLOSED = frozenset(
         "token_expired",
         "invalid_auth",
         "not_authed",
-        "missing_scope",
         "team_access_not_granted",
         "restricted_action",
         "restricted_action_read_only_channel",

@@ -1,0 +1,91 @@
+"""A channel that remembers what it was asked to show, and fails where a test says so."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from bot.errors import MessageGone, SendError
+from bot.messages import Place
+from bot.ports import Rendered
+
+WAIT = 10.0  # seconds; a bound, not a pause
+
+
+class RecordingChannel:
+    """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked.
+
+    ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
+    """
+
+    edit_interval = 0.0
+    group_edit_interval = 0.0
+
+    def __init__(self, longest: int = 1_000, *, marks: bool = False) -> None:
+        self._longest = longest
+        self._marks = marks
+        self._by_mark: dict[str, str] = {}
+        self._changed = asyncio.Condition()
+        self.messages: dict[str, str] = {}
+        self.replied_to: list[str] = []
+        self.calls: list[tuple[str, str]] = []
+        self.faults: dict[str, list[SendError]] = {}
+        self.arrives = False
+
+    @property
+    def shown(self) -> list[str]:
+        return list(self.messages.values())
+
+    def render(self, markdown: str) -> list[Rendered]:
+        step = self._longest
+        return [Rendered(markdown[at : at + step]) for at in range(0, len(markdown), step)] or [Rendered("…")]
+
+    async def typing(self, place: Place, active: bool = True) -> None:
+        await self._note("typing" if active else "quiet", "")
+
+    async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
+        await self._note("send", part.text)
+        fault = self._fault("send")
+        if fault and not self.arrives:
+            raise fault
+        message_id = str(len(self.calls))
+        self.messages[message_id] = part.text
+        self._by_mark[mark] = message_id
+        self.replied_to.append(reply_to)
+        if fault:
+            raise fault
+        return message_id
+
+    async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
+        await self._note("edit", part.text)
+        if fault := self._fault("edit"):
+            raise fault
+        if message_id not in self.messages:
+            raise MessageGone("message to edit not found")
+        self.messages[message_id] = part.text
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        await self._note("delete", message_id)
+        self.messages.pop(message_id, None)
+
+    async def find(self, place: Place, mark: str) -> str | None:
+        return self._by_mark.get(mark) if self._marks else None
+
+    async def close(self) -> None:
+        pass
+
+    async def until(self, seen: Callable[["RecordingChannel"], bool]) -> None:
+        """Wait until what was asked satisfies ``seen``; fails after a bounded time with what was asked."""
+        async with self._changed:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WAIT):
+                    await self._changed.wait_for(lambda: seen(self))
+        assert seen(self), self.calls
+
+    def _fault(self, method: str) -> SendError | None:
+        faults = self.faults.get(method)
+        return faults.pop(0) if faults else None
+
+    async def _note(self, method: str, text: str) -> None:
+        self.calls.append((method, text))
+        async with self._changed:
+            self._changed.notify_all()

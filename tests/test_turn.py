@@ -1,0 +1,637 @@
+"""One wake, one turn: through the real model client over HTTP and a real SQLite file."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from bot.access import Access
+from bot.adapters.anthropic_model import AnthropicModel, client
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.agent import Agent, Limits
+from bot.clock import SystemClock
+from bot.context import Window
+from bot.deadline import Deadline
+from bot.errors import ChatClosed, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
+from bot.messages import Answered, Ended, Entry, Inbound, Returned
+from bot.ports import Change, Receipt
+from bot.prompt import PromptBuilder
+from bot.toolkit import Toolbox, ToolFault, tool
+from bot.tools.calculator import calculator
+from bot.turn import Outcome, Turns
+from simulator.model_reply import Break
+from simulator.script import Line, ScriptedModel, call, overloaded, rate_limited, reply, scripted, text, thinking
+from tests.recorder import WAIT, RecordingChannel
+from tests.say import BUDI, GROUP, HERE, inbound
+
+EVERYONE = Access(everyone=True)
+
+
+class NoWake:
+    """Remembers who was to be woken."""
+
+    def __init__(self) -> None:
+        self.woken: list[str] = []
+
+    async def wake(self, conversation: str, reason: str) -> None:
+        self.woken.append(conversation)
+
+
+@dataclass
+class Deeds:
+    """Tools with effects a test can count, and a gate that holds one of them."""
+
+    done: list[str] = field(default_factory=list)
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tools(self) -> Toolbox:
+        @tool(writes=True, seconds=5)
+        async def book(what: Annotated[str, "What"]) -> str:
+            """Book something, once."""
+            self.done.append(what)
+            if what == "nothing left":
+                raise ToolFault("Sold out.")
+            return f"booked {what}"
+
+        @tool(seconds=30)
+        async def look(at: Annotated[str, "Where"]) -> str:
+            """Look somewhere."""
+            self.done.append(at)
+            self.reached.set()
+            if at == "long":
+                await self.gate.wait()
+            return f"saw {at}"
+
+        return Toolbox([book, look, calculator])
+
+
+@dataclass
+class Bot:
+    store: SQLiteStore
+    model: ScriptedModel
+    channel: RecordingChannel
+    wake: NoWake
+    deeds: Deeds
+    turns: Turns
+    agent: Agent
+
+    async def hears(self, *inbounds: Inbound) -> None:
+        for each in inbounds:
+            await self.store.receive(each)
+
+    async def wakes(self, conversation: str = HERE.conversation, seconds: float = 60) -> Outcome:
+        return await asyncio.wait_for(self.turns.handle(conversation, Deadline(seconds)), WAIT)
+
+    async def entries(self, conversation: str = HERE.conversation) -> list[Entry]:
+        return [each.entry for each in await self.store.record(conversation, 1)]
+
+    async def requests(self) -> list[Any]:
+        return self.model.requests
+
+
+@asynccontextmanager
+async def bot_on(
+    path: Path,
+    *script: Line,
+    access: Access = EVERYONE,
+    limits: Limits | None = None,
+    window: Window | None = None,
+    longest: int = 1_000,
+    marks: bool = False,
+) -> AsyncIterator[Bot]:
+    window = window or Window()
+    clock = SystemClock()
+    async with scripted(*script) as model, client("key", model.url) as anthropic:
+        store, channel, wake, deeds = SQLiteStore(path, clock), RecordingChannel(longest, marks=marks), NoWake(), Deeds()
+        toolbox = deeds.tools()
+        agent = Agent(
+            model=AnthropicModel(anthropic, "claude-sonnet-5-5"),
+            prompts=PromptBuilder("Be kind.", toolbox, 1_000),
+            toolbox=toolbox,
+            clock=clock,
+            limits=limits or Limits(),
+            window=window,
+        )
+        turns = Turns(
+            store=store,
+            wake=wake,
+            channels={"telegram": channel},
+            agent=agent,
+            access=access,
+            clock=clock,
+            window=window,
+        )
+        try:
+            yield Bot(store, model, channel, wake, deeds, turns, agent)
+        finally:
+            store.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kabar.sqlite3"
+
+
+def results(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in request["messages"][-1]["content"] if block["type"] == "tool_result"]
+
+
+def words(request: dict[str, Any]) -> Sequence[str]:
+    return [block["text"] for message in request["messages"] for block in message["content"] if block["type"] == "text"]
+
+
+# The plain way.
+
+
+async def test_a_message_is_answered_and_done(path: Path) -> None:
+    async with bot_on(path, text("Hello Ann.")) as bot:
+        await bot.hears(inbound("hi"))
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["Hello Ann."]
+        assert await bot.store.inbox(HERE.conversation) == []
+        assert await bot.store.receive(inbound("hi")) is Receipt.DONE
+
+
+async def test_the_next_turn_remembers_the_one_before(path: Path) -> None:
+    async with bot_on(path, text("Noted."), text("Ann.")) as bot:
+        for number, line in enumerate(["my name is Ann", "what is my name?"], start=1):
+            await bot.hears(inbound(line, number))
+            await bot.wakes()
+        said = words(bot.model.requests[1])
+        assert {"my name is Ann", "Noted.", "what is my name?"} <= set(said)
+
+
+async def test_a_wake_without_a_message_does_nothing(path: Path) -> None:
+    async with bot_on(path) as bot:
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.calls == []
+
+
+async def test_messages_that_wait_together_become_one_turn(path: Path) -> None:
+    async with bot_on(path, text("Both.")) as bot:
+        await bot.hears(inbound("one", 1), inbound("two", 2))
+        await bot.wakes()
+        assert {"one", "two"} <= set(words(bot.model.requests[0]))
+        assert bot.channel.shown == ["Both."]
+
+
+async def test_in_a_group_the_answer_replies_to_the_question(path: Path) -> None:
+    async with bot_on(path, text("Yes."), longest=3) as bot:
+        await bot.hears(inbound("ok?", 7, place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        assert bot.channel.replied_to == ["7", ""]
+
+
+async def test_the_reply_grows_while_it_is_spoken(path: Path) -> None:
+    async with bot_on(path, reply(text("one two three four five"), pace=0.02)) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        edits = [said for method, said in bot.channel.calls if method in ("send", "edit")]
+        assert len(edits) > 2
+        assert all("one two three four five".startswith(said.rstrip()) for said in edits)
+        assert bot.channel.shown == ["one two three four five"]
+        assert bot.channel.calls[0][0] == "typing"
+        assert bot.channel.calls[-1][0] == "quiet"
+
+
+# Tools.
+
+
+async def test_a_tool_is_used_and_its_result_read(path: Path) -> None:
+    script = (call("calculator", {"expression": "12*7+3"}, id="A"), text("It is 87."))
+    async with bot_on(path, *script) as bot:
+        await bot.hears(inbound("12*7+3?"))
+        await bot.wakes()
+        (result,) = results(bot.model.requests[1])
+        assert (result["tool_use_id"], result["content"]) == ("A", "87")
+        assert bot.channel.shown == ["It is 87."]
+
+
+async def test_parallel_calls_come_back_in_one_message_in_order_with_failures_marked(path: Path) -> None:
+    calls = reply(
+        call("look", {"at": "sea"}, id="A"),
+        call("no_such_tool", {}, id="B"),
+        call("look", {"wrong": 1}, id="C"),
+        call("look", {"at": "hill"}, id="D"),
+    )
+    async with bot_on(path, calls, text("Fine.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        found = results(bot.model.requests[1])
+        assert [each["tool_use_id"] for each in found] == list("ABCD")
+        assert [each.get("is_error", False) for each in found] == [False, True, True, False]
+
+
+async def test_writes_run_one_after_another_and_stop_at_the_first_failure(path: Path) -> None:
+    calls = reply(*(call("book", {"what": what}, id=what[0]) for what in ("a", "nothing left", "c")))
+    async with bot_on(path, calls, text("One.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.deeds.done == ["a", "nothing left"]
+        assert results(bot.model.requests[1])[2]["content"].startswith("Not executed")
+
+
+async def test_spoiled_arguments_are_not_run(path: Path) -> None:
+    async with bot_on(path, call("book", '{"what": "a', id="A"), text("Sorry.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.deeds.done == []
+        assert "not valid JSON" in results(bot.model.requests[1])[0]["content"]
+
+
+async def test_what_is_added_while_a_tool_runs_steers_the_turn(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
+        await bot.hears(inbound("price?", 1))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(inbound("in euros please", 2))
+        await bot.channel.until(lambda channel: len(channel.calls) > 1)
+        async with asyncio.timeout(WAIT):
+            while not (await bot.store.inbox(HERE.conversation)):
+                await asyncio.sleep(0)
+        await asyncio.sleep(1.2)  # one look into the inbox
+        bot.deeds.gate.set()
+        await running
+        assert "in euros please" in words(bot.model.requests[1])
+        assert await bot.store.receive(inbound("in euros please", 2)) is Receipt.DONE
+        assert await bot.wakes() == Outcome()
+
+
+# Stop reasons and limits.
+
+
+async def test_a_call_cut_at_the_length_limit_is_not_run_and_may_be_made_again_with_more_room(path: Path) -> None:
+    cut = reply(call("book", {}, id="A"), stop_reason="max_tokens")
+    async with bot_on(path, cut, call("book", {"what": "a"}, id="B"), text("Booked.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        first, second, _ = bot.model.requests
+        assert bot.deeds.done == ["a"]
+        assert results(second)[0]["is_error"]
+        assert second["max_tokens"] == 2 * first["max_tokens"]
+
+
+async def test_calls_cut_again_and_again_end_in_an_answer(path: Path) -> None:
+    cut = reply(call("book", {}, id="A"), stop_reason="max_tokens")
+    cuts = [reply(call("book", {}, id=str(number)), stop_reason="max_tokens") for number in range(3)]
+    async with bot_on(path, *cuts, text("It does not fit.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert cut.stop_reason == "max_tokens"
+        assert bot.model.requests[-1]["tool_choice"] == {"type": "none"}
+        assert bot.channel.shown == ["It does not fit."]
+
+
+async def test_an_answer_cut_at_the_length_limit_says_so(path: Path) -> None:
+    async with bot_on(path, reply(text("Once upon"), stop_reason="max_tokens")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown[0].startswith("Once upon")
+        assert "cut at its length limit" in bot.channel.shown[0]
+
+
+async def test_a_pause_is_sent_back_unchanged_and_goes_on(path: Path) -> None:
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+    async with bot_on(path, reply(text("Searching."), search, stop_reason="pause_turn"), text("Found.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.model.requests[1]["messages"][-1]["content"][1] == search | {"cache_control": {"type": "ephemeral"}}
+        assert bot.channel.shown == ["Searching.\n\nFound."]
+
+
+async def test_a_refusal_is_said_plainly_and_does_not_poison_the_chat(path: Path) -> None:
+    async with bot_on(path, reply(stop_reason="refusal"), text("Hello.")) as bot:
+        await bot.hears(inbound("something bad", 1))
+        await bot.wakes()
+        await bot.hears(inbound("hi", 2))
+        await bot.wakes()
+        assert bot.channel.shown == ["I can't help with that. You can rephrase it or ask something else.", "Hello."]
+        assert "something bad" not in words(bot.model.requests[1])
+
+
+async def test_an_unknown_stop_reason_delivers_what_there_is(path: Path) -> None:
+    async with bot_on(path, reply(text("Done."), stop_reason="something_new")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Done."]
+
+
+async def test_an_empty_answer_becomes_a_sentence(path: Path) -> None:
+    async with bot_on(path, reply(text("  \n"))) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["I have nothing to add. Ask me in other words if you expected more."]
+
+
+async def test_a_model_that_repeats_one_call_is_made_to_answer(path: Path) -> None:
+    calls = [call("look", {"at": "sea"}, id=str(number)) for number in range(3)]
+    async with bot_on(path, *calls, text("I keep seeing the sea.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.model.requests[-1]["tool_choice"] == {"type": "none"}
+        assert "a limit is reached" in words(bot.model.requests[-1])[-1]
+        assert bot.channel.shown == ["I keep seeing the sea."]
+
+
+async def test_the_number_of_model_calls_is_limited(path: Path) -> None:
+    calls = [call("look", {"at": str(number)}, id=str(number)) for number in range(3)]
+    async with bot_on(path, *calls, text("Enough."), limits=Limits(model_calls=4)) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Enough."]
+
+
+async def test_thinking_goes_back_unchanged_with_the_results(path: Path) -> None:
+    script = (reply(thinking("hm"), call("look", {"at": "sea"}, id="A")), text("Sea."))
+    async with bot_on(path, *script) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        thought = bot.model.requests[1]["messages"][1]["content"][0]
+        assert thought["thinking"] == "hm"
+        assert thought["signature"]
+
+
+# When the model fails.
+
+
+async def test_an_overload_in_mid_stream_is_tried_again_and_half_an_answer_never_stands(path: Path) -> None:
+    half = reply(text("The answer is forty"), broken=Break("error"))
+    async with bot_on(path, half, overloaded("0"), text("The answer is 42.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["The answer is 42."]
+        assert [type(entry) for entry in await bot.entries()][1:] == [Answered]
+
+
+async def test_a_second_reply_shorter_than_the_shown_first_leaves_nothing_behind(path: Path) -> None:
+    first = reply(text("a long beginning " * 5), pace=0.01, broken=Break("cut", after=20))
+    async with bot_on(path, first, text("Short."), longest=20) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Short."]
+
+
+async def test_a_model_that_stays_away_ends_in_a_plain_sentence(path: Path) -> None:
+    busy = [overloaded("0")] * 3
+    async with bot_on(path, *busy, limits=Limits(attempts=3)) as bot:
+        await bot.hears(inbound(sender=BUDI))
+        await bot.wakes()
+        (shown,) = bot.channel.shown
+        assert shown.startswith("Model sedang kelebihan beban")
+        ended = (await bot.entries())[-1]
+        assert isinstance(ended, Ended)
+        assert ended.reference in shown
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_a_wait_longer_than_the_invocation_is_left_to_another_one(path: Path) -> None:
+    async with bot_on(path, rate_limited("33"), text("Hello.")) as bot:
+        await bot.hears(inbound())
+        assert await bot.wakes(seconds=20) == Outcome(again_in=33)
+        assert await bot.wakes(seconds=60) == Outcome()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_a_call_cut_by_the_end_of_the_invocation_goes_on_in_the_next(path: Path) -> None:
+    slow = reply(text("word " * 200), pace=0.1)
+    async with bot_on(path, slow, text("Quick."), limits=Limits(shortest_call=0)) as bot:
+        await bot.hears(inbound())
+        assert await bot.wakes(seconds=1) == Outcome()
+        assert bot.wake.woken == [HERE.conversation]
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["Quick."]
+
+
+async def test_a_fault_of_the_request_is_not_repeated(path: Path) -> None:
+    from simulator.model_reply import Refusal
+
+    async with bot_on(path, Refusal(400, "invalid_request_error", "no"), text("Hello.")) as bot:
+        await bot.hears(inbound(number=1))
+        await bot.wakes()
+        assert bot.channel.shown[0].startswith("Something went wrong on my side")
+        await bot.hears(inbound("again", 2))
+        await bot.wakes()
+        assert bot.channel.shown[1] == "Hello."
+
+
+async def test_a_prompt_too_long_slides_the_window_and_goes_on(path: Path) -> None:
+    from simulator.model_reply import Refusal
+
+    too_long = Refusal(400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum")
+    async with bot_on(path, text("One."), too_long, text("Two.")) as bot:
+        for number, line in enumerate(["first", "second"], start=1):
+            await bot.hears(inbound(line, number))
+            await bot.wakes()
+        assert "first" not in words(bot.model.requests[2])
+        assert bot.channel.shown == ["One.", "Two."]
+
+
+# People in charge.
+
+
+async def test_stop_ends_the_stream_and_what_was_said_stays(path: Path) -> None:
+    slow = reply(text("one two three four five six seven eight nine ten " * 20), pace=0.05)
+    async with bot_on(path, slow, text("Hello.")) as bot:
+        await bot.hears(inbound("count", 1))
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: any("two" in said for said in channel.shown))
+        await bot.hears(inbound("", 2, command="stop"))
+        await running
+        assert bot.channel.shown[0].startswith("one two")
+        assert bot.channel.shown[0].endswith("(Stopped.)")
+        assert bot.model.hangups == 1
+        await bot.hears(inbound("hi", 3))
+        await bot.wakes()
+        assert bot.channel.shown[1] == "Hello."
+
+
+async def test_stop_ends_a_tool(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("Hello.")) as bot:
+        await bot.hears(inbound("look", 1))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(inbound("", 2, command="stop"))
+        await running
+        assert bot.channel.shown == ["(Stopped.)"]
+        await bot.hears(inbound("hi", 3))
+        await bot.wakes()
+        assert bot.channel.shown[1] == "Hello."
+
+
+async def test_stop_with_nothing_running_says_so(path: Path) -> None:
+    async with bot_on(path) as bot:
+        await bot.hears(inbound("", command="stop"))
+        await bot.wakes()
+        assert bot.channel.shown == ["Nothing is running."]
+
+
+async def test_new_begins_with_a_blank_page(path: Path) -> None:
+    async with bot_on(path, text("Noted."), text("Who are you?")) as bot:
+        await bot.hears(inbound("I am Ann", 1))
+        await bot.wakes()
+        await bot.hears(inbound("", 2, command="new"), inbound("who am I?", 3))
+        await bot.wakes()
+        await bot.wakes()
+        assert "I am Ann" not in words(bot.model.requests[1])
+        assert bot.channel.shown[1].startswith("New conversation")
+
+
+async def test_a_command_that_is_not_ours_is_read_by_the_model(path: Path) -> None:
+    async with bot_on(path, text("?")) as bot:
+        await bot.hears(inbound("the moon", command="draw"))
+        await bot.wakes()
+        assert "/draw the moon" in words(bot.model.requests[0])
+
+
+async def test_a_stranger_costs_nothing_and_hears_how_to_get_in(path: Path) -> None:
+    async with bot_on(path, access=Access(owner="telegram:9")) as bot:
+        await bot.hears(inbound("hi"))
+        await bot.wakes()
+        assert bot.channel.shown == ["This bot is private. Your id is telegram:1; its owner can let you in with it."]
+
+
+# Crashes: what another process finds.
+
+
+async def test_a_paid_reply_is_not_paid_for_twice(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        await bot.hears(inbound())
+        bot.channel.faults["send"] = [SendUncertain("cut"), SendUncertain("cut")] * 3
+        assert await bot.wakes() == Outcome(again_in=5)
+    async with bot_on(path) as bot:
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_a_finished_call_is_used_again_and_an_unknown_one_not_repeated(path: Path) -> None:
+    calls = reply(*(call(name, arguments, id=each) for name, arguments, each in [
+        ("book", {"what": "a"}, "A"), ("book", {"what": "b"}, "B"), ("look", {"at": "sea"}, "C")]))  # fmt: skip
+    async with bot_on(path, calls) as bot:
+        await bot.hears(inbound())
+        head = await bot.store.claim(HERE.conversation, "dying", 1)
+        assert head is not None
+        journal = await bot.turns._begin(head)  # the steps of a turn, as far as a process came that was killed
+        assert journal is not None
+        from bot.messages import ToolRun
+
+        prompt = bot.agent._prompts.build(journal.entries(), journal.turn.id, allow_tools=True)
+        await journal.append(Answered(turn=journal.turn.id, reply=await bot.agent._model.reply(prompt, lambda _: None)))
+        await journal.started("A")
+        await journal.finished("A", {"type": "tool_result", "tool_use_id": "A", "content": "booked a"})
+        await journal.started("B")
+        assert isinstance(ToolRun(call="x"), ToolRun)
+    async with bot_on(path, text("Done.")) as bot:
+        await bot.wakes()
+        assert bot.deeds.done == ["sea"]
+        known, unknown, read = results(bot.model.requests[0])
+        assert known["content"] == "booked a"
+        assert "outcome is unknown" in unknown["content"]
+        assert read["content"] == "saw sea"
+
+
+async def test_a_turn_goes_on_in_the_message_it_began(path: Path) -> None:
+    async with bot_on(path, reply(text("Hel"), pace=0.05, broken=Break("hang", after=2)), limits=Limits(shortest_call=0)) as bot:  # fmt: skip # noqa: E501
+        await bot.hears(inbound())
+        await bot.wakes(seconds=1)
+        message, *_ = bot.channel.messages
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.messages = {message: "Hel"}
+        await bot.wakes()
+        assert bot.channel.messages == {message: "Hello."}
+
+
+async def test_another_worker_alive_means_later(path: Path) -> None:
+    async with bot_on(path) as bot:
+        await bot.hears(inbound())
+        until = int((SystemClock().now() + 30) * 1000)
+        await bot.store.claim(HERE.conversation, "other", until)
+        assert (await bot.wakes()).again_in is not None
+        assert bot.channel.calls == []
+
+
+async def test_a_worker_that_lost_its_lease_writes_nothing_more(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A")) as bot:
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        head = await bot.store.claim(HERE.conversation, "nobody", 0)
+        assert head is None
+        await _steal(bot.store)
+        bot.deeds.gate.set()
+        with pytest.raises(LeaseLost):
+            await running
+        assert not any(isinstance(entry, Returned) for entry in await bot.entries())
+
+
+async def _steal(store: SQLiteStore) -> None:
+    """Take the lease as another worker does whose clock says it has run out."""
+    late = SQLiteStore(store.path, _Later())
+    head = await late.claim(HERE.conversation, "thief", 9_999_999_999_999)
+    assert head is not None
+    await late.commit(head, Change(turn=head.turn))
+    late.close()
+
+
+class _Later(SystemClock):
+    def now(self) -> float:
+        return super().now() + 3_600
+
+
+# Delivery.
+
+
+async def test_flood_control_delays_the_end_and_loses_nothing(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["send"] = [SendLater("429", 0.2)]
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_flood_control_longer_than_the_invocation_is_waited_out_without_one(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["send"] = [SendLater("429", 300)]
+        await bot.hears(inbound())
+        outcome = await bot.wakes(seconds=20)
+        assert outcome.again_in is not None
+        assert 299 < outcome.again_in <= 300
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_refused_markup_is_sent_once_as_plain_text(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["send"] = [SendRefused("can't parse entities"), SendRefused("can't parse entities")]
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_a_send_that_arrived_before_it_failed_is_found_by_its_mark(path: Path) -> None:
+    async with bot_on(path, text("Hello."), marks=True) as bot:
+        bot.channel.faults["send"] = [SendUncertain("cut")]
+        bot.channel.arrives = True
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_a_message_the_person_deleted_is_sent_anew(path: Path) -> None:
+    async with bot_on(path, reply(text("Hello there."), pace=0.05)) as bot:
+        bot.channel.faults["edit"] = [MessageGone("gone")] * 5
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown[-1] == "Hello there."
+
+
+async def test_a_closed_chat_ends_the_turn_without_more_cost(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["send"] = [ChatClosed("blocked")] * 3
+        await bot.hears(inbound())
+        assert await bot.wakes() == Outcome()
+        assert await bot.store.inbox(HERE.conversation) == []
