@@ -27,14 +27,20 @@ class Aws:
 
     def __init__(self, endpoint_url: str) -> None:
         self._endpoint_url = endpoint_url or None
+        self._session = boto3.Session()
         self._clients: dict[str, Any] = {}
         self._making = threading.Lock()
 
     def client(self, service: str) -> Any:
         with self._making:
             if service not in self._clients:
-                self._clients[service] = boto3.client(service, endpoint_url=self._endpoint_url, config=CONFIG)
+                self._clients[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=CONFIG)
             return self._clients[service]
+
+
+    def close(self) -> None:
+        for client in self._clients.values():
+            client.close()
 
 
 class Secrets:

@@ -5,21 +5,31 @@ whatever ``asyncio.get_event_loop`` returns: this one.
 """
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_loop: list[asyncio.AbstractEventLoop] = []
+_thread = threading.local()  # Lambda calls a handler in one thread; two functions in one process have a loop each
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """The loop, made at the first call and set as current in the calling thread."""
-    if not _loop:
-        _loop.append(asyncio.new_event_loop())
-    asyncio.set_event_loop(_loop[0])
-    return _loop[0]
+    """The calling thread's loop, made at its first call and set as its current one."""
+    if not hasattr(_thread, "loop"):
+        _thread.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(_thread.loop)
+    loop: asyncio.AbstractEventLoop = _thread.loop
+    return loop
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     return event_loop().run_until_complete(work)
+
+
+def close_loop() -> None:
+    """End the calling thread's loop; the next call makes a new one."""
+    if hasattr(_thread, "loop"):
+        _thread.loop.run_until_complete(_thread.loop.shutdown_default_executor())
+        _thread.loop.close()
+        del _thread.loop

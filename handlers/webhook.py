@@ -6,7 +6,6 @@ again.
 
 import logging
 import os
-from functools import cache
 from typing import Any, Protocol
 
 import msgspec
@@ -26,7 +25,7 @@ from bot.messages import Inbound, Json
 from bot.ports import Receipt
 from handlers.aws import Aws
 from handlers.door import Door, aws_doors
-from handlers.loop import event_loop
+from handlers.loop import close_loop, event_loop
 from handlers.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -118,15 +117,25 @@ async def _try_again(_: Request, error: Exception) -> Response:
     return Response(status_code=503)
 
 
-@cache
-def _function() -> Mangum:
-    """Made at the first event: importing this module reads no environment and asks nobody anything."""
-    settings = read_settings(os.environ)
-    logs.set_up(settings.kabar_log_level)
-    return Mangum(application(aws_doors(settings, Aws(settings.aws_endpoint_url))), lifespan="off")
+_function: list[tuple[Mangum, Aws]] = []
 
 
 def handler(event: Any, context: Any) -> Any:
-    """Lambda's entry point, for function URL and HTTP API events."""
+    """Lambda's entry point, for function URL and HTTP API events.
+
+    All is made at the first event: importing this module reads no environment and asks nobody anything.
+    """
     event_loop()
-    return _function()(event, context)
+    if not _function:
+        settings = read_settings(os.environ)
+        logs.set_up(settings.kabar_log_level)
+        aws = Aws(settings.aws_endpoint_url)
+        _function.append((Mangum(application(aws_doors(settings, aws)), lifespan="off"), aws))
+    return _function[0][0](event, context)
+
+
+def forget() -> None:
+    """Be as new at the next event: connections, secrets and loop end. For the thread that calls ``handler``."""
+    while _function:
+        _function.pop()[1].close()
+    close_loop()

@@ -20,7 +20,7 @@ from bot.tasks import first_of
 from bot.turn import Outcome
 from handlers.aws import Aws, Secrets
 from handlers.door import aws_parts
-from handlers.loop import run
+from handlers.loop import close_loop, run
 from handlers.settings import Settings, read_settings, with_secrets
 from handlers.workshop import Workshop, make_workshop
 
@@ -90,6 +90,11 @@ class Worker:
             self._made = (settings, make_workshop(settings, self._store, self._wake, self._clock))
         return self._made[1]
 
+    async def close(self) -> None:
+        if self._made is not None:
+            await self._made[1].close()
+        self._aws.close()
+
     async def _keep_hidden(self, receipt: str) -> None:
         while True:
             await self._hide(receipt, HIDE)
@@ -120,3 +125,10 @@ def handler(event: Any, context: Any) -> dict[str, Any]:
     seconds = context.get_remaining_time_in_millis() / 1000
     failed = run(_worker[0].work(event["Records"], seconds))
     return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+
+def forget() -> None:
+    """Be as new at the next event: connections, secrets and loop end. For the thread that calls ``handler``."""
+    while _worker:
+        run(_worker.pop().close())
+    close_loop()

@@ -118,6 +118,11 @@ def create_table(client: Client, table: str) -> None:
     )
 
 
+_OURS = "lease_owner = :owner AND last_seq = :before"
+_OURS_AND_HELD = f"{_OURS} AND until_ms > :released"
+"""What fences every step: its owner holds the lease, and knows the newest entry. Values: ``_fence``."""
+
+
 class _ConditionFailed(Exception):
     """A condition of a write did not hold. ``item`` is what was stored there; ``index`` its place in a transaction."""
 
@@ -321,31 +326,20 @@ class DynamoDBStore:
         return runs
 
     def _update_head(self, head: Head, after: Head, release: bool) -> dict[str, Any]:
-        """The one write that every step goes through: it holds only for the lease's owner, from the state it knows."""
-        assignments = "SET last_seq = :last, since_seq = :since"
-        condition = "lease_owner = :owner AND last_seq = :before"
-        values: Item = {
-            ":owner": {"S": head.owner},
-            ":before": _number(head.last),
-            ":last": _number(after.last),
-            ":since": _number(after.since),
-            ":released": _number(0),
-        }
+        """The one write that every step goes through."""
+        assignments = ["last_seq = :last", "since_seq = :since"]
+        values = {**_fence(head), ":last": _number(after.last), ":since": _number(after.since)}
         if release:
-            # Not asked whether it was released before: a repeat by the client, its first answer lost, must succeed.
-            assignments += ", until_ms = :released"
-        else:
-            condition += " AND until_ms > :released"
-        if after.turn is None:
-            assignments += " REMOVE turn"
-        else:
-            assignments += ", turn = :turn"
+            assignments.append("until_ms = :released")
+        if after.turn is not None:
+            assignments.append("turn = :turn")
             values[":turn"] = {"B": encode(after.turn)}
         return {
             "TableName": self._table,
             "Key": _key(head.conversation, "HEAD"),
-            "UpdateExpression": assignments,
-            "ConditionExpression": condition,
+            "UpdateExpression": f"SET {', '.join(assignments)}{' REMOVE turn' if after.turn is None else ''}",
+            # A release by the client's own repeat, after its first answer was lost, finds the lease released.
+            "ConditionExpression": _OURS if release else _OURS_AND_HELD,
             "ExpressionAttributeValues": values,
         }
 
@@ -353,12 +347,8 @@ class DynamoDBStore:
         return {
             "TableName": self._table,
             "Key": _key(head.conversation, "HEAD"),
-            "ConditionExpression": "lease_owner = :owner AND last_seq = :before AND until_ms > :released",
-            "ExpressionAttributeValues": {
-                ":owner": {"S": head.owner},
-                ":before": _number(head.last),
-                ":released": _number(0),
-            },
+            "ConditionExpression": _OURS_AND_HELD,
+            "ExpressionAttributeValues": _fence(head),
         }
 
     def _take(self, conversation: str, key: str) -> dict[str, Any]:
@@ -467,6 +457,10 @@ def _cancellation(reasons: list[dict[str, Any]], text: str) -> Exception | None:
 
 def _lost(head: Head) -> LeaseLost:
     return LeaseLost(f"{head.owner!r} no longer holds {head.conversation!r}, or does not know its newest entry.")
+
+
+def _fence(head: Head) -> Item:
+    return {":owner": {"S": head.owner}, ":before": _number(head.last), ":released": _number(0)}
 
 
 def _key(conversation: str, sk: str) -> Item:

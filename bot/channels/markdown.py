@@ -119,16 +119,14 @@ class _Writer:
 
     def verbatim(self, text: str, style: Style, detail: str = "") -> None:
         """Code: no font style may lie over it, so those that are open end before it and begin again after it."""
-        for open_style, open_detail, start in self._open:
-            if open_style in FONT:
-                self._mark(start, open_style, open_detail)
+        fonts = [font for font, _, _ in self._open if font in FONT]
+        for font in reversed(fonts):
+            self.close(font)
         start = self._length
         self._append(text)
         self._mark(start, style, detail)
-        self._open = [
-            (open_style, open_detail, self._length if open_style in FONT else opened)
-            for open_style, open_detail, opened in self._open
-        ]
+        for font in fonts:
+            self.open(font)
 
     def close_link(self, address: str) -> None:
         """End a link. An address that no chat opens is written out: a link must not hide where it leads."""

@@ -49,15 +49,11 @@ def parse(envelope: Json) -> Inbound | None:
 
 def _written(event: Json, message: Json, workspace: Workspace, kind: Kind) -> Inbound | None:
     """``event`` says where; ``message`` is what somebody wrote: the event itself, or what an edit made of it."""
-    ts, channel, user, text = (
-        text_at(message, "ts"),
-        text_at(event, "channel"),
-        text_at(message, "user"),
-        text_at(message, "text"),
-    )
+    ts, user, text = (text_at(message, name) for name in ("ts", "user", "text"))
+    channel = text_at(event, "channel")
     if not (ts and channel and user) or not _is_human(message, workspace):
         return None
-    private = text_at(event, "channel_type") == "im" or channel.startswith("D")
+    private = _is_private(channel)
     if not private and event.get("type") != "app_mention" and not _mentions(text, workspace.bot):
         return None
     readable = _readable(text, workspace.bot)
@@ -91,11 +87,8 @@ def _edited(event: Json, workspace: Workspace) -> Inbound | None:
 
 
 def _tapped(payload: Json) -> Inbound | None:
-    action, message, container = (
-        next(iter(objects_at(payload, "actions")), {}),
-        object_at(payload, "message"),
-        object_at(payload, "container"),
-    )
+    action = next(iter(objects_at(payload, "actions")), {})
+    message, container = object_at(payload, "message"), object_at(payload, "container")
     team, user = _workspace(payload).team, text_at(object_at(payload, "user"), "id")
     channel = text_at(object_at(payload, "channel"), "id") or text_at(container, "channel_id")
     ts = text_at(message, "ts") or text_at(container, "message_ts")
@@ -105,7 +98,7 @@ def _tapped(payload: Json) -> Inbound | None:
         return None
     thread = text_at(message, "thread_ts") or text_at(container, "thread_ts")
     return Inbound(
-        place=_place(team, channel, thread or ("" if channel.startswith("D") else ts)),
+        place=_place(team, channel, thread or ("" if _is_private(channel) else ts)),
         id=f"c{ts}.{user}.{name}.{_short(value)}",
         order=ts,
         sender=Person(f"slack:{team}:{user}", text_at(object_at(payload, "user"), "name")),
@@ -140,8 +133,13 @@ def _place(team: str, channel: str, thread: str) -> Place:
         chat=channel,
         thread=thread,
         team=team,
-        group=not channel.startswith("D"),
+        group=not _is_private(channel),
     )
+
+
+def _is_private(channel: str) -> bool:
+    """Whether it is a direct message with one person: a tap does not say, but the id does."""
+    return channel.startswith("D")
 
 
 def _is_human(message: Json, workspace: Workspace) -> bool:

@@ -89,7 +89,7 @@ def _mark_fence(lines: list[_Line], token: Token, first: int, end: int) -> None:
         marker=token.markup,
         closing=f"{indent}{token.markup}",
     )
-    code = token.content.split("\n")[:-1]
+    code = token.content.removesuffix("\n").split("\n") if token.content else []
     lines[first] = _Line(lines[first].text, fence, role="opens")
     for number, text in enumerate(code, start=first + 1):
         lines[number] = _Line(lines[number].text, fence, text, "code")

@@ -172,6 +172,8 @@ def _entities(part: Rendered) -> list[MessageEntity]:
 def _translated(error: TelegramError) -> SendError:
     """What the platform did with the call. The order matters: for the SDK a BadRequest is a NetworkError."""
     message = error.message
+    if isinstance(error.__cause__, TelegramError):  # an error page that could not be read: something in between spoke
+        return SendUncertain(message)
     match error:
         case FloodControl():
             return SendLater(message, error.retry_after)

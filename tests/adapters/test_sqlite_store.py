@@ -1,0 +1,174 @@
+"""What only the SQLite store has to promise: its file, through kills and between processes."""
+
+import asyncio
+import multiprocessing
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.errors import ConfigError, StoreUnavailable
+from bot.messages import Inbound, Numbered, Person, Place, Summary, Turn
+from bot.ports import Change, Receipt
+from tests.clock import FakeClock
+
+ROOT = Path(__file__).parent.parent.parent
+CHAT = "telegram:1"
+FOREVER = 3_000_000_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "new folder" / "kabar.sqlite3"
+
+
+@pytest.fixture
+def store(path: Path, clock: FakeClock) -> Iterator[SQLiteStore]:
+    with closing(SQLiteStore(path, clock)) as store:
+        yield store
+
+
+def said(number: int, conversation: str = CHAT) -> Inbound:
+    place = Place(conversation, "1")
+    return Inbound(place=place, id=str(number), order=f"{number:012d}", sender=Person("telegram:7"), sent_at=1)
+
+
+async def test_what_is_stored_is_there_after_a_restart(path: Path, clock: FakeClock) -> None:
+    with closing(SQLiteStore(path, clock)) as store:
+        await store.receive(said(1))
+        head = await store.claim(CHAT, "a", FOREVER)
+        assert head is not None
+        await store.commit(head, Change((Summary("x"),), release=True))
+    with closing(SQLiteStore(path, clock)) as store:
+        assert await store.inbox(CHAT) == [said(1)]
+        assert await store.record(CHAT, 1) == [Numbered(1, Summary("x"))]
+
+
+async def test_a_restart_finds_conversations_with_something_left_to_do(store: SQLiteStore) -> None:
+    for conversation in ("telegram:waiting", "telegram:working", "telegram:done"):
+        await store.receive(said(1, conversation))
+    for conversation in ("telegram:working", "telegram:done"):
+        head = await store.claim(conversation, "a", FOREVER)
+        assert head is not None
+        turn = Turn("t", Place(conversation, "1"), Person("telegram:7"), 1, 1)
+        head = await store.commit(head, Change(turn=turn, take=(said(1).key,)))
+        if conversation == "telegram:done":
+            await store.commit(head, Change(done=(said(1).key,), release=True))
+    assert sorted(await store.pending()) == ["telegram:waiting", "telegram:working"]
+
+
+# Several processes
+
+WRITER = """
+import asyncio, sys
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.messages import Summary
+from bot.ports import Change
+from tests.adapters.test_sqlite_store import CHAT, FOREVER, said
+from tests.clock import FakeClock
+
+async def write():
+    store = SQLiteStore(sys.argv[1], FakeClock())
+    head = await store.claim(CHAT, "writer", FOREVER)
+    while True:
+        number = head.last + 1
+        await store.receive(said(number))
+        head = await store.commit(head, Change((Summary(str(number)),), take=(said(number).key,)))
+        print(number, flush=True)
+
+asyncio.run(write())
+"""
+
+
+def write_and_be_killed(path: Path) -> list[int]:
+    """The steps that a process of its own acknowledged before it was killed in the middle of its work."""
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], cwd=ROOT, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        acknowledged = [int(writer.stdout.readline()) for _ in range(40)]
+        writer.kill()
+        return acknowledged + [int(line) for line in writer.stdout.read().splitlines()]
+
+
+async def test_killing_the_writer_loses_nothing_it_acknowledged(path: Path, clock: FakeClock) -> None:
+    for _ in range(3):
+        acknowledged = write_and_be_killed(path)
+        with closing(SQLiteStore(path, clock)) as store:
+            record = await store.record(CHAT, 1)
+            assert record[: acknowledged[-1]] == [Numbered(n, Summary(str(n))) for n in range(1, acknowledged[-1] + 1)]
+            assert len(record) <= acknowledged[-1] + 1  # one more step may have been stored, and not yet told
+            for number in acknowledged:
+                assert await store.receive(said(number)) is Receipt.WAITING
+
+
+def compete(path: Path, name: str) -> tuple[int, bool]:
+    """In a process of its own: offer 50 messages, then try for the lease. How many were new, and whether we got it."""
+
+    async def work() -> tuple[int, bool]:
+        with closing(SQLiteStore(path, FakeClock())) as store:
+            receipts = [await store.receive(said(number)) for number in range(50)]
+            return receipts.count(Receipt.NEW), await store.claim(CHAT, name, FOREVER) is not None
+
+    return asyncio.run(work())
+
+
+def test_processes_that_open_one_file_at_once_agree_who_was_first(path: Path) -> None:
+    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as processes:
+        results = list(processes.map(compete, [path] * 8, [f"process-{n}" for n in range(8)]))
+    assert sum(new for new, _ in results) == 50
+    assert [got_it for _, got_it in results].count(True) == 1
+
+
+# The file
+
+
+def test_the_file_and_its_log_can_be_read_by_nobody_else(store: SQLiteStore, path: Path) -> None:
+    files = sorted(path.parent.iterdir())
+    assert [file.name for file in files] == ["kabar.sqlite3", "kabar.sqlite3-shm", "kabar.sqlite3-wal"]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_path_that_can_not_be_opened_is_the_owners_business(tmp_path: Path, clock: FakeClock) -> None:
+    rights = tmp_path.stat().st_mode
+    with pytest.raises(ConfigError, match="can not be opened"):
+        SQLiteStore(tmp_path, clock)
+    assert tmp_path.stat().st_mode == rights
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="can not be opened"):
+        SQLiteStore(tmp_path / "file" / "kabar.sqlite3", clock)
+
+
+def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, clock: FakeClock) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Sari, " * 100)
+    with pytest.raises(ConfigError, match="not a database"):
+        SQLiteStore(letter, clock)
+    assert letter.read_text() == "Dear Sari, " * 100
+
+
+def test_a_file_of_a_newer_version_is_left_alone(path: Path, clock: FakeClock) -> None:
+    SQLiteStore(path, clock).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(ConfigError, match="newer Kabar"):
+        SQLiteStore(path, clock)
+
+
+async def test_a_database_that_can_not_be_written_is_an_outage(store: SQLiteStore, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE inbox")
+    with pytest.raises(StoreUnavailable, match="inbox"):
+        await store.receive(said(1))
+
+
+def test_closing_twice_is_harmless(path: Path, clock: FakeClock) -> None:
+    store = SQLiteStore(path, clock)
+    store.close()
+    store.close()

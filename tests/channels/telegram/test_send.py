@@ -1,0 +1,239 @@
+"""What reaches Telegram, and what is made of its answers: the real SDK over HTTP."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.responses import Response
+
+from bot.channels.telegram.send import TelegramChannel, telegram_bot
+from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.messages import Json, Place
+from bot.ports import Channel, Rendered
+from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
+
+TOKEN = "777001:" + "A" * 35
+CHAT = Place("telegram:42", "42")
+TOPIC = Place("telegram:-100200:55", "-100200", "55", group=True)
+HELLO = Rendered("hello", ({"type": "bold", "offset": 0, "length": 5},))
+SENT: Json = {
+    "ok": True,
+    "result": {"message_id": 77, "date": 1, "chat": {"id": 42, "type": "private"}, "text": "hello"},
+}
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[TelegramChannel]:
+    channel = TelegramChannel(telegram_bot(TOKEN, url))
+    try:
+        yield channel
+    finally:
+        await channel.close()
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[Canned]:
+    async with canned_platform(SENT) as canned:
+        yield canned
+
+
+@pytest.fixture
+async def channel(telegram: Canned) -> AsyncIterator[TelegramChannel]:
+    async with connected(telegram.url) as channel:
+        yield channel
+
+
+def refusal(description: str, code: int = 400, **parameters: int) -> Json:
+    return {"ok": False, "error_code": code, "description": description, "parameters": parameters}
+
+
+async def test_it_is_a_channel(channel: TelegramChannel) -> None:
+    port: Channel = channel
+    assert port.render("**hello**") == [HELLO]
+
+
+async def test_a_message_goes_to_its_topic_as_a_reply_with_entities_and_without_preview(
+    telegram: Canned, channel: TelegramChannel
+) -> None:
+    assert await channel.send(TOPIC, HELLO, reply_to="10", mark="t1.0") == "77"
+
+    (call,) = telegram.calls
+    assert call.method == "sendMessage"
+    assert call.fields == {
+        "chat_id": -100200,
+        "message_thread_id": 55,
+        "text": "hello",
+        "entities": [{"type": "bold", "offset": 0, "length": 5}],
+        "link_preview_options": {"is_disabled": True},
+        "reply_parameters": {"message_id": 10, "allow_sending_without_reply": True},
+    }
+
+
+async def test_a_message_outside_topics_names_no_thread(telegram: Canned, channel: TelegramChannel) -> None:
+    await channel.send(CHAT, HELLO, reply_to="", mark="t1.0")
+
+    assert not {"message_thread_id", "reply_parameters", "parse_mode"} & telegram.calls[0].fields.keys()
+
+
+async def test_an_edit_replaces_text_and_entities_without_preview(telegram: Canned, channel: TelegramChannel) -> None:
+    await channel.edit(TOPIC, "77", HELLO)
+
+    (call,) = telegram.calls
+    assert call.method == "editMessageText"
+    assert call.fields == {
+        "chat_id": -100200,
+        "message_id": 77,
+        "text": "hello",
+        "entities": [{"type": "bold", "offset": 0, "length": 5}],
+        "link_preview_options": {"is_disabled": True},
+    }
+
+
+async def test_an_edit_that_changes_nothing_counts_as_done(telegram: Canned, channel: TelegramChannel) -> None:
+    telegram.say("editMessageText", refusal("Bad Request: message is not modified: specified new message..."), 400)
+
+    await channel.edit(CHAT, "77", HELLO)
+
+
+async def test_the_sign_of_life_is_shown_in_the_topic_and_never_raises(
+    telegram: Canned, channel: TelegramChannel
+) -> None:
+    telegram.say("sendChatAction", {"ok": True, "result": True})
+    telegram.say("sendChatAction", refusal("Forbidden: bot was blocked by the user", 403), 403)
+    telegram.say("sendChatAction", refusal("Too Many Requests: retry after 3", 429, retry_after=3), 429)
+
+    for _ in range(3):
+        await channel.typing(TOPIC)
+    await channel.typing(TOPIC, active=False)
+
+    assert [call.method for call in telegram.calls] == ["sendChatAction"] * 3
+    assert telegram.calls[0].fields == {"chat_id": -100200, "message_thread_id": 55, "action": "typing"}
+
+
+async def test_flood_control_says_how_long_to_wait(telegram: Canned, channel: TelegramChannel) -> None:
+    for method in ("sendMessage", "editMessageText"):
+        telegram.say(method, refusal("Too Many Requests: retry after 33", 429, retry_after=33), 429)
+
+    with pytest.raises(SendLater) as sending:
+        await channel.send(CHAT, HELLO, reply_to="", mark="")
+    with pytest.raises(SendLater) as editing:
+        await channel.edit(CHAT, "77", HELLO)
+
+    assert (sending.value.retry_after, editing.value.retry_after) == (33, 33)
+
+
+async def test_flood_control_without_a_number_waits_a_little(telegram: Canned, channel: TelegramChannel) -> None:
+    telegram.say_raw("sendMessage", Response("slow down", 429))
+
+    with pytest.raises(SendLater) as raised:
+        await channel.send(CHAT, HELLO, reply_to="", mark="")
+
+    assert raised.value.retry_after > 0
+
+
+@pytest.mark.parametrize(
+    ("status", "description", "error"),
+    [
+        (400, "Bad Request: can't parse entities: Can't find end of the entity", SendRefused),
+        (400, "Bad Request: message is too long", SendRefused),
+        (400, "Bad Request: message text is empty", SendRefused),
+        (400, "Bad Request: message to edit not found", MessageGone),
+        (400, "Bad Request: message can't be edited", MessageGone),
+        (400, "Bad Request: chat not found", ChatClosed),
+        (400, "Bad Request: not enough rights to send text messages to the chat", ChatClosed),
+        (400, "Bad Request: message thread not found", ChatClosed),
+        (400, "Bad Request: TOPIC_CLOSED", ChatClosed),
+        (403, "Forbidden: bot was blocked by the user", ChatClosed),
+        (403, "Forbidden: bot was kicked from the supergroup chat", ChatClosed),
+        (403, "Forbidden: user is deactivated", ChatClosed),
+        (401, "Unauthorized", ChatClosed),
+        (500, "Internal Server Error", SendUncertain),
+        (502, "Bad Gateway", SendUncertain),
+    ],
+)
+async def test_each_refusal_says_what_to_do_about_it(
+    telegram: Canned, channel: TelegramChannel, status: int, description: str, error: type[SendError]
+) -> None:
+    for method in ("sendMessage", "editMessageText"):
+        telegram.say(method, refusal(description, status), status)
+
+    with pytest.raises(SendError) as sending:
+        await channel.send(CHAT, HELLO, reply_to="", mark="")
+    with pytest.raises(SendError) as editing:
+        await channel.edit(CHAT, "77", HELLO)
+
+    assert (type(sending.value), type(editing.value)) == (error, error)
+
+
+async def test_a_group_that_moved_is_closed_and_names_its_new_id(telegram: Canned, channel: TelegramChannel) -> None:
+    moved = refusal("Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=-1002001)
+    telegram.say("sendMessage", moved, 400)
+
+    with pytest.raises(ChatClosed) as raised:
+        await channel.send(Place("telegram:-451", "-451", group=True), HELLO, reply_to="", mark="")
+
+    assert raised.value.moved_to == "-1002001"
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 404, 503])
+async def test_an_answer_that_is_not_telegrams_leaves_it_uncertain(
+    telegram: Canned, channel: TelegramChannel, status: int
+) -> None:
+    telegram.say_raw("sendMessage", Response("<html>busy</html>", status))
+
+    with pytest.raises(SendUncertain):
+        await channel.send(CHAT, HELLO, reply_to="", mark="")
+
+
+async def test_a_connection_cut_after_the_request_leaves_it_uncertain_and_is_not_repeated() -> None:
+    async with cutting_platform() as (url, received), connected(url) as channel:
+        with pytest.raises(SendUncertain):
+            await channel.send(CHAT, HELLO, reply_to="", mark="")
+
+    assert len(received) == 1
+
+
+async def test_a_telegram_that_was_never_reached_is_tried_later() -> None:
+    async with connected(unreachable()) as channel:
+        with pytest.raises(SendLater) as raised:
+            await channel.send(CHAT, HELLO, reply_to="", mark="")
+
+    assert raised.value.retry_after > 0
+
+
+async def test_taking_a_message_back_twice_is_taking_it_back(telegram: Canned, channel: TelegramChannel) -> None:
+    telegram.say("deleteMessage", {"ok": True, "result": True})
+    telegram.say("deleteMessage", refusal("Bad Request: message to delete not found"), 400)
+
+    await channel.delete(CHAT, "77")
+    await channel.delete(CHAT, "77")
+
+    assert [call.fields for call in telegram.calls] == [{"chat_id": 42, "message_id": 77}] * 2
+
+
+async def test_a_message_too_old_to_take_back_is_gone_for_us(telegram: Canned, channel: TelegramChannel) -> None:
+    telegram.say("deleteMessage", refusal("Bad Request: message can't be deleted for everyone"), 400)
+
+    with pytest.raises(MessageGone):
+        await channel.delete(CHAT, "77")
+
+
+async def test_telegram_can_not_be_asked_for_a_mark(telegram: Canned, channel: TelegramChannel) -> None:
+    assert await channel.find(CHAT, "t1.0") is None
+    assert telegram.calls == []
+
+
+async def test_the_token_is_in_no_log_line_even_where_everything_is_logged(
+    telegram: Canned, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    telegram.say("editMessageText", refusal("Bad Request: chat not found"), 400)
+    async with connected(telegram.url) as channel, connected(unreachable()) as lost:
+        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        with pytest.raises(ChatClosed):
+            await channel.edit(CHAT, "77", HELLO)
+        await lost.typing(CHAT)
+
+    assert caplog.records
+    assert TOKEN not in caplog.text

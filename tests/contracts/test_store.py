@@ -1,0 +1,646 @@
+"""What every Store guarantees. Each test runs over DynamoDB (a local emulator, real boto3) and over SQLite."""
+
+import asyncio
+import random
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
+
+from bot.adapters import dynamodb_store, sqlite_store
+from bot.errors import LeaseLost
+from bot.messages import (
+    Answered,
+    Asked,
+    Attachment,
+    Ended,
+    Entry,
+    Head,
+    Inbound,
+    Numbered,
+    Part,
+    Person,
+    Place,
+    Quote,
+    Reply,
+    Returned,
+    Summary,
+    ToolRun,
+    Turn,
+    Usage,
+)
+from bot.ports import Change, Receipt, Store
+from tests.clock import FakeClock
+from tests.emulator import Account
+
+CHAT = "telegram:-100200:55"
+LEASE = 60_000  # milliseconds
+FORTNIGHT = 14 * 24 * 3600
+
+
+@pytest.fixture(params=["dynamodb", "sqlite"])
+def store(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "dynamodb":
+        aws: Account = request.getfixturevalue("aws")
+        client = aws.client("dynamodb")
+        dynamodb_store.create_table(client, "kabar")
+        yield dynamodb_store.DynamoDBStore(client, "kabar", clock)
+    else:
+        sqlite = sqlite_store.SQLiteStore(tmp_path / "kabar.sqlite3", clock)
+        yield sqlite
+        sqlite.close()
+
+
+def said(number: int, conversation: str = CHAT, text: str = "Apa kabar?") -> Inbound:
+    place = Place(conversation=conversation, chat="-100200", thread="55", group=True, title="Warung")
+    return Inbound(
+        place=place,
+        id=str(number),
+        order=f"{number:012d}",
+        sender=Person("telegram:7", "Sari", "id"),
+        sent_at=number,
+        text=text,
+    )
+
+
+def summaries(*texts: str) -> tuple[Entry, ...]:
+    return tuple(Summary(text) for text in texts)
+
+
+def turn(*inbox: str) -> Turn:
+    return Turn(id="t1", place=said(1).place, asker=said(1).sender, began=1, first=1, inbox=inbox)
+
+
+async def claimed(store: Store, clock: FakeClock, owner: str = "a", conversation: str = CHAT) -> Head:
+    head = await store.claim(conversation, owner, until(clock))
+    assert head is not None
+    return head
+
+
+def until(clock: FakeClock) -> int:
+    return int(clock.now() * 1000) + LEASE
+
+
+def random_text(length: int) -> str:
+    return "".join(random.Random(7).choices(string.ascii_letters + string.digits + string.punctuation, k=length))
+
+
+# Receiving
+
+
+async def test_of_many_deliveries_at_once_exactly_one_is_new(store: Store) -> None:
+    receipts = await asyncio.gather(*(store.receive(said(1)) for _ in range(20)))
+    assert sorted(receipt.value for receipt in receipts) == ["new", *["waiting"] * 19]
+    assert await store.inbox(CHAT) == [said(1)]
+
+
+async def test_a_message_is_waiting_until_it_is_answered_and_then_done(store: Store, clock: FakeClock) -> None:
+    key = said(1).key
+    assert await store.receive(said(1)) is Receipt.NEW
+    assert await store.receive(said(1)) is Receipt.WAITING
+    head = await claimed(store, clock)
+    head = await store.commit(head, Change(take=(key,)))
+    assert await store.inbox(CHAT) == []
+    assert await store.receive(said(1)) is Receipt.WAITING
+    await store.commit(head, Change(done=(key,)))
+    assert await store.inbox(CHAT) == []
+    assert await store.receive(said(1)) is Receipt.DONE
+    assert await store.inbox(CHAT) == []
+
+
+async def test_a_message_may_be_answered_without_being_taken_first(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    await store.commit(await claimed(store, clock), Change(done=(said(1).key,)))
+    assert await store.inbox(CHAT) == []
+    assert await store.receive(said(1)) is Receipt.DONE
+
+
+async def test_a_key_both_taken_and_answered_is_answered(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    await store.commit(await claimed(store, clock), Change(take=(said(1).key,), done=(said(1).key,)))
+    assert await store.receive(said(1)) is Receipt.DONE
+
+
+async def test_taking_an_answered_message_does_not_make_it_unanswered(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    head = await store.commit(await claimed(store, clock), Change(done=(said(1).key,)))
+    await store.commit(head, Change(take=(said(1).key,)))
+    assert await store.receive(said(1)) is Receipt.DONE
+
+
+async def test_an_answered_message_is_recognised_for_a_fortnight(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    await store.commit(await claimed(store, clock), Change(done=(said(1).key,)))
+    clock.advance(FORTNIGHT - 1)
+    assert await store.receive(said(1)) is Receipt.DONE
+    clock.advance(1)
+    assert await store.receive(said(1)) is Receipt.NEW
+    assert await store.inbox(CHAT) == [said(1)]
+
+
+async def test_an_unanswered_message_is_never_forgotten(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    await store.receive(said(2))
+    head = await store.commit(await claimed(store, clock), Change(take=(said(2).key,)))
+    clock.advance(100 * FORTNIGHT)
+    await store.commit(head, Change())
+    assert await store.receive(said(1)) is Receipt.WAITING
+    assert await store.receive(said(2)) is Receipt.WAITING
+    assert await store.inbox(CHAT) == [said(1)]
+
+
+async def test_settling_a_message_that_never_came_stores_nothing(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    for change in (Change(summaries("x"), take=("0#9",)), Change(summaries("x"), done=("0#9",))):
+        with pytest.raises(LookupError, match="never received"):
+            await store.commit(head, change)
+    assert await store.record(CHAT, 1) == []
+    await store.commit(head, Change(summaries("y")))
+
+
+# The inbox
+
+
+async def test_the_inbox_is_in_the_platforms_order(store: Store) -> None:
+    for number in (3, 1, 10, 2):
+        await store.receive(said(number))
+    assert [inbound.id for inbound in await store.inbox(CHAT)] == ["1", "2", "3", "10"]
+
+
+async def test_a_late_message_older_than_the_answered_ones_is_still_found(store: Store, clock: FakeClock) -> None:
+    for number in (5, 6):
+        await store.receive(said(number))
+    await store.commit(await claimed(store, clock), Change(done=(said(5).key, said(6).key)))
+    await store.receive(said(4))
+    await store.receive(said(7))
+    assert [inbound.id for inbound in await store.inbox(CHAT)] == ["4", "7"]
+
+
+async def test_a_flood_is_handed_out_in_bounded_portions_and_nothing_is_left_behind(
+    store: Store, clock: FakeClock
+) -> None:
+    await asyncio.gather(*(store.receive(said(number)) for number in range(120)))
+    head = await claimed(store, clock)
+    seen: list[str] = []
+    while portion := await store.inbox(CHAT):
+        assert len(portion) <= 100
+        seen += [inbound.id for inbound in portion]
+        head = await store.commit(head, Change(summaries("x"), take=tuple(inbound.key for inbound in portion)))
+    assert seen == [str(number) for number in range(120)]
+
+
+async def test_a_turn_can_end_that_answers_more_messages_than_one_transaction_holds(
+    store: Store, clock: FakeClock
+) -> None:
+    everything = [said(number) for number in range(250)]
+    await asyncio.gather(*(store.receive(inbound) for inbound in everything))
+    head = await claimed(store, clock)
+    change = Change(summaries("x"), done=tuple(inbound.key for inbound in everything), release=True)
+    with pytest.raises(LeaseLost):
+        await store.commit(replace(head, owner="b"), change)
+    assert await store.receive(everything[-1]) is Receipt.WAITING
+    await store.commit(head, change)
+    assert set(await asyncio.gather(*(store.receive(inbound) for inbound in everything))) == {Receipt.DONE}
+    assert await store.record(CHAT, 1) == [Numbered(1, Summary("x"))]
+
+
+async def test_an_inbound_comes_back_exactly_as_it_was(store: Store) -> None:
+    inbound = Inbound(
+        place=Place("slack:T1:C1:1712.0001", "C1", "1712.0001", "T1", True, "général \U0001f35c"),
+        id="Ev1",
+        order="1712.000100",
+        sender=Person("slack:T1:U1", "Zoë", "en-GB"),
+        sent_at=1712,
+        kind="edit",
+        text="a\x00b\u2028\u200d\U0001f468\u200d\U0001f469",
+        command="help",
+        native_id="1712.0001",
+        quote=Quote("said before", "Adi", True),
+        attachments=(Attachment("photo", "F1", "x.png", "image/png", 2**40, "a dog"),),
+        album="g1",
+        data="token",
+    )
+    await store.receive(inbound)
+    assert await store.inbox(inbound.conversation) == [inbound]
+
+
+# The lease
+
+
+async def test_a_first_claim_makes_an_empty_head(store: Store, clock: FakeClock) -> None:
+    assert await store.claim(CHAT, "a", until(clock)) == Head(CHAT, owner="a", until_ms=until(clock))
+
+
+async def test_of_many_claims_at_once_exactly_one_succeeds(store: Store, clock: FakeClock) -> None:
+    heads = await asyncio.gather(*(store.claim(CHAT, f"worker-{n}", until(clock)) for n in range(20)))
+    assert len([head for head in heads if head is not None]) == 1
+
+
+async def test_a_lease_can_be_taken_over_only_when_its_time_is_over(store: Store, clock: FakeClock) -> None:
+    await claimed(store, clock, "a")
+    clock.advance(LEASE / 1000 - 0.001)
+    assert await store.claim(CHAT, "b", until(clock)) is None
+    clock.advance(0.001)
+    assert await claimed(store, clock, "b") == Head(CHAT, owner="b", until_ms=until(clock))
+
+
+async def test_a_renewed_lease_lasts_longer(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock, "a")
+    clock.advance(LEASE / 2000)
+    await store.renew(head, until(clock))
+    clock.advance(LEASE / 2000)
+    assert await store.claim(CHAT, "b", until(clock)) is None
+
+
+async def test_the_holder_may_claim_again_and_reads_the_head_as_it_is(store: Store, clock: FakeClock) -> None:
+    head = await store.commit(await claimed(store, clock), Change(summaries("x"), turn=turn()))
+    assert await claimed(store, clock) == head
+
+
+async def test_a_released_conversation_can_be_claimed_at_once(store: Store, clock: FakeClock) -> None:
+    head = await store.commit(await claimed(store, clock, "a"), Change(summaries("x"), turn=turn(), release=True))
+    assert head == Head(CHAT, last=1, turn=turn())
+    assert await claimed(store, clock, "b") == replace(head, owner="b", until_ms=until(clock))
+
+
+async def test_after_a_release_its_owner_can_neither_write_nor_renew(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    released = await store.commit(head, Change(release=True))
+    for stale in (head, released):
+        with pytest.raises(LeaseLost):
+            await store.renew(stale, until(clock))
+        with pytest.raises(LeaseLost):
+            await store.commit(stale, Change(summaries("x")))
+        with pytest.raises(LeaseLost):
+            await store.commit(stale, Change(turn=turn()))
+    assert await claimed(store, clock, "b") == Head(CHAT, owner="b", until_ms=until(clock))
+
+
+async def test_after_a_takeover_the_old_owner_leaves_nothing_behind(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    old = await claimed(store, clock, "a")
+    clock.advance(LEASE / 1000)
+    new = await claimed(store, clock, "b")
+    everything = Change(summaries("x"), turn=turn(), since=1, take=(said(1).key,), release=True)
+    for change in (everything, Change(done=(said(1).key,)), Change(turn=turn()), Change(release=True)):
+        with pytest.raises(LeaseLost):
+            await store.commit(old, change)
+    with pytest.raises(LeaseLost):
+        await store.renew(old, until(clock))
+    assert await store.record(CHAT, 1) == []
+    assert await store.inbox(CHAT) == [said(1)]
+    assert await claimed(store, clock, "b") == new
+
+
+async def test_an_owner_whose_time_is_over_may_write_while_nobody_took_over(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock, "a")
+    clock.advance(10 * LEASE)
+    head = await store.commit(head, Change(summaries("x")))
+    await store.renew(head, until(clock))
+    assert await store.claim(CHAT, "b", until(clock)) is None
+
+
+async def test_a_lease_nobody_claimed_can_not_be_renewed_or_written_under(store: Store, clock: FakeClock) -> None:
+    with pytest.raises(LeaseLost):
+        await store.renew(Head(CHAT, owner="a"), until(clock))
+    with pytest.raises(LeaseLost):
+        await store.commit(Head(CHAT, owner="a"), Change(summaries("x")))
+    assert await store.record(CHAT, 1) == []
+
+
+# Steps
+
+
+async def test_entries_are_numbered_from_1_without_gaps(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    head = await store.commit(head, Change(summaries("a", "b")))
+    head = await store.commit(head, Change())
+    head = await store.commit(head, Change(summaries("c")))
+    assert head.last == 3
+    assert await store.record(CHAT, 1) == [Numbered(n, Summary(text)) for n, text in enumerate("abc", 1)]
+
+
+async def test_a_step_repeated_from_an_old_head_is_refused_not_stored_twice(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    await store.commit(head, Change(summaries("a")))
+    with pytest.raises(LeaseLost):
+        await store.commit(head, Change(summaries("a")))
+    assert await store.record(CHAT, 1) == [Numbered(1, Summary("a"))]
+
+
+async def test_a_release_repeated_after_a_lost_answer_succeeds(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    released = await store.commit(head, Change(turn=turn(), release=True))
+    assert await store.commit(head, Change(turn=turn(), release=True)) == released
+
+
+async def test_the_window_begins_at_since_and_what_is_before_it_is_kept(store: Store, clock: FakeClock) -> None:
+    head = await store.commit(await claimed(store, clock), Change(summaries("a", "b", "c")))
+    head = await store.commit(head, Change(since=3))
+    head = await store.commit(head, Change())
+    assert (await claimed(store, clock)).since == 3
+    assert await store.record(CHAT, head.since) == [Numbered(3, Summary("c"))]
+    assert [numbered.seq for numbered in await store.record(CHAT, 2)] == [2, 3]
+    assert [numbered.seq for numbered in await store.record(CHAT, 0)] == [1, 2, 3]
+    assert await store.record(CHAT, 4) == []
+
+
+async def test_a_step_replaces_the_turn_or_clears_it(store: Store, clock: FakeClock) -> None:
+    first = turn("1#1", "2#2")
+    second = replace(first, parts=(Part("sent", "17"), Part("sending")), invocations=2, failures=1, reply_to="9")
+    head = await store.commit(await claimed(store, clock), Change(turn=first))
+    assert (await claimed(store, clock)).turn == first
+    head = await store.commit(head, Change(summaries("x"), turn=second))
+    assert (await claimed(store, clock)).turn == second
+    head = await store.commit(head, Change())
+    assert (await claimed(store, clock)).turn is None
+
+
+async def test_every_kind_of_entry_comes_back_exactly_as_it_was(store: Store, clock: FakeClock) -> None:
+    block: dict[str, Any] = {
+        "zeta": 1.0,
+        "alpha": -0.0,
+        "big": 12345678901234567890123456789012345678901234567890,
+        "negative": -(2**64),
+        "tiny": 5e-324,
+        "text": 'quote " slash \\ nul \x00 line \u2028 family \U0001f468\u200d\U0001f469\u200d\U0001f467 ﷽ é e\u0301',
+        "": [None, True, False, [], {}, [[{"deep": [1, 1.0]}]]],
+        "3": 10**400,
+    }
+    entries: tuple[Entry, ...] = (
+        Asked("t1", (said(1), said(2))),
+        Answered("t1", Reply([block, {"type": "text", "text": ""}], "tool_use", "m", Usage(1, 2, 3, 4), {"x": '{"a'})),
+        Returned("t1", (block,), (said(3),), "limit"),
+        Ended("t1", "failed", "shown", "K-1"),
+        Summary("s" * 10_000),
+    )
+    await store.commit(await claimed(store, clock), Change(entries))
+    stored = await store.record(CHAT, 1)
+    assert stored == [Numbered(seq, entry) for seq, entry in enumerate(entries, 1)]
+    # Equality holds between 1 and 1.0, and for dictionaries in any order; the prompt's bytes do not forgive that.
+    assert [repr(numbered.entry) for numbered in stored] == [repr(entry) for entry in entries]
+
+
+@pytest.mark.parametrize("length", [340_000, 1_000_000, 3_000_000])
+async def test_a_large_entry_comes_back_whole_between_small_ones(store: Store, clock: FakeClock, length: int) -> None:
+    entries = summaries("before", random_text(length), "after")
+    await store.commit(await claimed(store, clock), Change(entries))
+    assert await store.record(CHAT, 1) == [Numbered(seq, entry) for seq, entry in enumerate(entries, 1)]
+    assert await store.record(CHAT, 3) == [Numbered(3, Summary("after"))]
+
+
+async def test_a_thousand_entries_are_read_at_once(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    texts = [random_text(2_000) + str(number) for number in range(1_000)]
+    for first in range(0, 1_000, 50):
+        head = await store.commit(head, Change(summaries(*texts[first : first + 50])))
+    assert await store.record(CHAT, 1) == [Numbered(seq, Summary(text)) for seq, text in enumerate(texts, 1)]
+
+
+# Tool calls
+
+
+async def test_a_tool_call_is_unknown_then_started_then_finished(store: Store) -> None:
+    started = ToolRun("toolu_1")
+    finished = ToolRun("toolu_1", {"type": "tool_result", "tool_use_id": "toolu_1", "content": "1.0", "n": 2**70})
+    assert await store.tool_runs(CHAT, ["toolu_1"]) == {}
+    await store.put_tool_run(CHAT, started)
+    assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": started}
+    await store.put_tool_run(CHAT, finished)
+    assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": finished}
+
+
+async def test_a_stored_result_is_never_replaced_by_a_start(store: Store) -> None:
+    finished = ToolRun("toolu_1", {"content": "done"})
+    await store.put_tool_run(CHAT, finished)
+    await store.put_tool_run(CHAT, ToolRun("toolu_1"))
+    assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": finished}
+
+
+async def test_only_the_calls_asked_for_are_answered_and_any_number_of_them(store: Store) -> None:
+    runs = {f"toolu_{n}": ToolRun(f"toolu_{n}", {"n": n}) for n in range(230)}
+    await asyncio.gather(*(store.put_tool_run(CHAT, run) for run in runs.values()))
+    await store.put_tool_run("telegram:1", ToolRun("elsewhere"))
+    assert await store.tool_runs(CHAT, []) == {}
+    assert await store.tool_runs(CHAT, ["toolu_5", "toolu_5", "nobody", "elsewhere"]) == {"toolu_5": runs["toolu_5"]}
+    assert await store.tool_runs(CHAT, list(runs)) == runs
+
+
+async def test_a_large_tool_result_comes_back_whole_and_can_be_replaced(store: Store) -> None:
+    large = ToolRun("toolu_1", {"content": random_text(2_000_000)})
+    await store.put_tool_run(CHAT, large)
+    await store.put_tool_run(CHAT, ToolRun("toolu_1"))
+    assert await store.tool_runs(CHAT, ["toolu_1", "toolu_2"]) == {"toolu_1": large}
+    small = ToolRun("toolu_1", {"content": "short"})
+    await store.put_tool_run(CHAT, small)
+    assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": small}
+
+
+# Conversations
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        "terminal:",
+        "slack:T1:C1:1712.0001",
+        "telegram:1#IN#2",
+        "terminal:a b/\\%_'\";--",
+        "terminal:Zoë\U0001f35c" + "x" * 300,
+    ],
+)
+async def test_any_name_may_name_a_conversation(store: Store, clock: FakeClock, conversation: str) -> None:
+    inbound = said(1, conversation)
+    assert await store.receive(inbound) is Receipt.NEW
+    assert await store.inbox(conversation) == [inbound]
+    head = await claimed(store, clock, conversation=conversation)
+    await store.commit(head, Change(summaries("x"), done=(inbound.key,)))
+    assert await store.record(conversation, 1) == [Numbered(1, Summary("x"))]
+    assert await store.receive(inbound) is Receipt.DONE
+
+
+async def test_conversations_know_nothing_of_each_other(store: Store, clock: FakeClock) -> None:
+    alike = ["telegram:1", "telegram:10", "telegram:1:1", "TELEGRAM:1", "telegram:1#H"]
+    for conversation in alike:
+        assert await store.receive(said(1, conversation)) is Receipt.NEW
+        head = await claimed(store, clock, conversation, conversation)
+        await store.commit(head, Change(summaries(conversation)))
+        await store.put_tool_run(conversation, ToolRun("toolu_1", {"content": conversation}))
+    for conversation in alike:
+        assert await store.inbox(conversation) == [said(1, conversation)]
+        assert await store.record(conversation, 1) == [Numbered(1, Summary(conversation))]
+        runs = await store.tool_runs(conversation, ["toolu_1"])
+        assert runs == {"toolu_1": ToolRun("toolu_1", {"content": conversation})}
+
+
+# Any sequence of calls, against a model that is easy to believe
+
+
+class Model:
+    """The Store port for one conversation, in memory and by the letter of its docstrings."""
+
+    def __init__(self, conversation: str) -> None:
+        self.head = Head(conversation)
+        self.owner = ""
+        self.until_ms = 0
+        self.entries: list[Entry] = []
+        self.inbox: dict[str, tuple[Inbound, str]] = {}
+
+    def receive(self, inbound: Inbound) -> Receipt:
+        if inbound.key not in self.inbox:
+            self.inbox[inbound.key] = (inbound, "pending")
+            return Receipt.NEW
+        return Receipt.DONE if self.inbox[inbound.key][1] == "done" else Receipt.WAITING
+
+    def claim(self, owner: str, now_ms: int, until_ms: int) -> Head | None:
+        if self.until_ms > now_ms and self.owner != owner:
+            return None
+        self.owner, self.until_ms = owner, until_ms
+        self.head = replace(self.head, owner=owner, until_ms=until_ms)
+        return self.head
+
+    def holds(self, head: Head) -> bool:
+        return self.until_ms > 0 and self.owner == head.owner
+
+    def commit(self, head: Head, change: Change) -> Head | None:
+        if not self.holds(head) or head.last != len(self.entries):
+            return None
+        self.entries += change.entries
+        for key in change.take:
+            inbound, state = self.inbox[key]
+            self.inbox[key] = (inbound, "done" if state == "done" else "taken")
+        for key in change.done:
+            self.inbox[key] = (self.inbox[key][0], "done")
+        self.head = replace(head, last=len(self.entries), turn=change.turn)
+        if change.since is not None:
+            self.head = replace(self.head, since=change.since)
+        if change.release:
+            self.until_ms = 0
+            self.head = replace(self.head, owner="", until_ms=0)
+        return self.head
+
+    def pending(self) -> list[Inbound]:
+        return [inbound for _, (inbound, state) in sorted(self.inbox.items()) if state == "pending"]
+
+
+OWNERS = st.sampled_from(["a", "b", "c"])
+NUMBERS = st.integers(1, 8)
+
+
+class Sequences(RuleBasedStateMachine):
+    """Two worlds told the same: a store and the model. Heads are kept by owner, also long after they became stale."""
+
+    conversations = 0
+
+    def __init__(self, store: Store, clock: FakeClock) -> None:
+        super().__init__()
+        Sequences.conversations += 1
+        self.conversation = f"telegram:{Sequences.conversations}"
+        self.store = store
+        self.clock = clock
+        self.model = Model(self.conversation)
+        self.heads: dict[str, Head] = {}
+        self.runner = asyncio.Runner()
+
+    def teardown(self) -> None:
+        self.runner.close()
+
+    @rule(number=NUMBERS)
+    def receive(self, number: int) -> None:
+        inbound = said(number, self.conversation)
+        assert self.runner.run(self.store.receive(inbound)) is self.model.receive(inbound)
+
+    @rule(owner=OWNERS)
+    def claim(self, owner: str) -> None:
+        now_ms, until_ms = self.now_ms(), self.now_ms() + LEASE
+        head = self.runner.run(self.store.claim(self.conversation, owner, until_ms))
+        assert head == self.model.claim(owner, now_ms, until_ms)
+        if head is not None:
+            self.heads[owner] = head
+
+    @rule(owner=OWNERS)
+    def renew(self, owner: str) -> None:
+        head = self.heads.get(owner, Head(self.conversation, owner))
+        until_ms = self.now_ms() + LEASE
+        if self.model.holds(head):
+            self.runner.run(self.store.renew(head, until_ms))
+            self.model.until_ms = until_ms
+        else:
+            with pytest.raises(LeaseLost):
+                self.runner.run(self.store.renew(head, until_ms))
+
+    @rule(
+        owner=OWNERS,
+        texts=st.lists(st.text(max_size=3), max_size=3),
+        take=st.sets(NUMBERS),
+        done=st.sets(NUMBERS),
+        since=st.none() | st.integers(1, 5),
+        with_turn=st.booleans(),
+        release=st.booleans(),
+    )
+    def commit(
+        self,
+        owner: str,
+        texts: list[str],
+        take: set[int],
+        done: set[int],
+        since: int | None,
+        with_turn: bool,
+        release: bool,
+    ) -> None:
+        head = self.heads.get(owner, Head(self.conversation, owner))
+        change = Change(
+            entries=summaries(*texts),
+            turn=turn() if with_turn else None,
+            since=since,
+            take=self.known(take),
+            done=self.known(done),
+            release=release,
+        )
+        if not self.model.holds(head) and release:
+            return  # a repeated release may succeed: its own test says so
+        expected = self.model.commit(head, change)
+        if expected is None:
+            with pytest.raises(LeaseLost):
+                self.runner.run(self.store.commit(head, change))
+            return
+        stored = self.runner.run(self.store.commit(head, change))
+        assert stored == expected
+        self.heads[owner] = head if release else stored
+
+    @rule(seconds=st.sampled_from([1, 30, 60, 90]))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.advance(seconds)
+
+    @invariant()
+    def the_inbox_agrees(self) -> None:
+        assert self.runner.run(self.store.inbox(self.conversation)) == self.model.pending()
+
+    @invariant()
+    def the_record_agrees(self) -> None:
+        expected = [Numbered(seq, entry) for seq, entry in enumerate(self.model.entries, 1)]
+        assert self.runner.run(self.store.record(self.conversation, 1)) == expected
+
+    def known(self, numbers: set[int]) -> tuple[str, ...]:
+        keys = (said(number).key for number in sorted(numbers))
+        return tuple(key for key in keys if key in self.model.inbox)
+
+    def now_ms(self) -> int:
+        return int(self.clock.now() * 1000)
+
+
+def test_any_sequence_of_calls_does_what_the_model_does(store: Store, clock: FakeClock) -> None:
+    class Here(Sequences):
+        def __init__(self) -> None:
+            super().__init__(store, clock)
+
+    run_state_machine_as_test(
+        Here,
+        settings=settings(max_examples=40, stateful_step_count=25, deadline=None, derandomize=True, database=None),
+    )

@@ -1,0 +1,144 @@
+"""The built packages under AWS's own runtime client, against a local AWS: what is deployed is what runs here."""
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bot.adapters.dynamodb_store import create_table
+from bot.channels.telegram.receive import SECRET_HEADER
+from tests.emulator import Account
+from tests.packages.conftest import StartFunction
+from tests.packages.events import http_event, sqs_event, telegram_update
+from tests.packages.runtime_api import FunctionFailed, Runtime
+
+pytestmark = pytest.mark.packages
+
+SECRETS = {
+    "TELEGRAM_BOT_TOKEN": "123456:a-token-of-no-bot",
+    "TELEGRAM_WEBHOOK_SECRET": "the-secret",
+    "SLACK_BOT_TOKEN": "xoxb-of-no-bot",
+    "SLACK_SIGNING_SECRET": "the-signing-secret",
+    "ANTHROPIC_API_KEY": "of-no-account",
+}
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def environment(aws: Account) -> dict[str, str]:
+    """What the template gives its functions, after the owner has stored the secrets."""
+    create_table(aws.client("dynamodb"), "conversations")
+    queue = aws.client("sqs").create_queue(QueueName="wakes.fifo", Attributes={"FifoQueue": "true"})
+    for name, value in SECRETS.items():
+        aws.client("ssm").put_parameter(Name=f"/kabar/test/{name}", Value=value, Type="SecureString")
+    return {
+        **aws.environment,
+        "KABAR_TABLE": "conversations",
+        "KABAR_QUEUE_URL": queue["QueueUrl"],
+        "KABAR_SECRETS_PATH": "/kabar/test",
+        "KABAR_OWNER": "telegram:42",
+        "TELEGRAM_BOT_USERNAME": "kabar_bot",
+    }
+
+
+@pytest.fixture
+def webhook(start_function: StartFunction, environment: dict[str, str]) -> Iterator[Runtime]:
+    with start_function("webhook", environment) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+def worker(start_function: StartFunction, environment: dict[str, str]) -> Iterator[Runtime]:
+    with start_function("worker", environment) as runtime:
+        yield runtime
+
+
+def telegram_event(number: int, text: str, secret: str = SECRETS["TELEGRAM_WEBHOOK_SECRET"]) -> dict[str, Any]:
+    return http_event("/telegram", telegram_update(number, text), {**JSON, SECRET_HEADER: secret})
+
+
+def slack_event(body: bytes, signing_secret: str = SECRETS["SLACK_SIGNING_SECRET"]) -> dict[str, Any]:
+    now = str(int(time.time()))
+    signature = hmac.new(signing_secret.encode(), b"v0:%s:%s" % (now.encode(), body), hashlib.sha256).hexdigest()
+    headers = {"x-slack-request-timestamp": now, "x-slack-signature": f"v0={signature}"}
+    return http_event("/slack/events", body, {**JSON, **headers})
+
+
+def waiting_wakes(aws: Account, queue_url: str) -> list[dict[str, Any]]:
+    received = aws.client("sqs").receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10, AttributeNames=["All"])
+    messages: list[dict[str, Any]] = received.get("Messages", [])
+    return messages
+
+
+def test_each_telegram_message_is_stored_and_wakes_its_conversation_in_a_warm_process_too(
+    webhook: Runtime, aws: Account, environment: dict[str, str]
+) -> None:
+    answers = [webhook.invoke(telegram_event(number, f"message {number}")) for number in (1, 2, 3)]
+
+    assert [answer["statusCode"] for answer in answers] == [200, 200, 200]
+    assert {json.loads(answer["body"])["method"] for answer in answers} == {"sendChatAction"}
+    stored = aws.client("dynamodb").scan(TableName="conversations", ConsistentRead=True)["Items"]
+    assert [item["pk"]["S"] for item in stored] == ["C#telegram:42"] * 3
+    bodies = [json.loads(message["Body"]) for message in waiting_wakes(aws, environment["KABAR_QUEUE_URL"])]
+    assert [body["conversation"] for body in bodies] == ["telegram:42"] * 3
+
+
+@pytest.mark.parametrize("secret", ["", "another-secret"])
+def test_an_update_without_the_secret_is_refused_and_leaves_nothing(
+    webhook: Runtime, aws: Account, environment: dict[str, str], secret: str
+) -> None:
+    answer = webhook.invoke(telegram_event(1, "let me in", secret))
+
+    assert answer["statusCode"] == 401
+    assert aws.client("dynamodb").scan(TableName="conversations", ConsistentRead=True)["Count"] == 0
+    assert waiting_wakes(aws, environment["KABAR_QUEUE_URL"]) == []
+
+
+def test_slack_gets_its_challenge_back_only_for_a_request_it_signed(webhook: Runtime) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "3eZbrw1a", "token": "legacy"}).encode()
+
+    proved = webhook.invoke(slack_event(body))
+    forged = webhook.invoke(slack_event(body, "another-signing-secret"))
+
+    assert (proved["statusCode"], "3eZbrw1a" in proved["body"]) == (200, True)
+    assert (forged["statusCode"], "3eZbrw1a" in forged["body"]) == (401, False)
+
+
+def test_a_wake_with_nothing_to_do_ends_well_in_a_warm_process_too(
+    worker: Runtime, aws: Account, environment: dict[str, str]
+) -> None:
+    sqs = aws.client("sqs")
+    for number in (1, 2, 3):
+        wake = {"conversation": f"telegram:{number}", "reason": "lost"}
+        sqs.send_message(
+            QueueUrl=environment["KABAR_QUEUE_URL"],
+            MessageBody=json.dumps(wake),
+            MessageGroupId=wake["conversation"],
+            MessageDeduplicationId=str(number),
+        )
+
+    answers = [worker.invoke(sqs_event(message)) for message in waiting_wakes(aws, environment["KABAR_QUEUE_URL"])]
+
+    assert answers == [{"batchItemFailures": []}] * 3
+
+
+def test_a_function_that_lacks_its_settings_says_which(start_function: StartFunction) -> None:
+    with (
+        start_function("webhook", {}) as runtime,
+        pytest.raises(FunctionFailed, match="KABAR_TABLE and KABAR_QUEUE_URL"),
+    ):
+        runtime.invoke(telegram_event(1, "hello"))
+
+
+def test_neither_secrets_nor_words_are_logged(start_function: StartFunction, environment: dict[str, str]) -> None:
+    with start_function("webhook", environment) as runtime:
+        runtime.invoke(telegram_event(1, "my private words"))
+        runtime.invoke(telegram_event(2, "more of them", "another-secret"))
+
+    assert "conversation=<telegram:42>" in runtime.log
+    spoken = [*SECRETS.values(), "another-secret", "my private words", "more of them"]
+    assert [word for word in spoken if word in runtime.log] == []

@@ -1,0 +1,96 @@
+"""`python -m simulator`: the processes, the ports and what the bot is told."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from simulator.__main__ import bot_environment, run
+from simulator.supervise import keep_running
+from simulator.world import World
+
+FAIL = "import sys; sys.exit(3)"
+HOLD_OPEN = "import sys, time; out = open(sys.argv[1], 'w'); out.write('started\\n'); out.flush(); time.sleep(60)"
+
+
+async def test_a_bot_that_dies_is_started_again_and_people_are_told() -> None:
+    world, stop = World(), asyncio.Event()
+    watcher = world.watch()
+    running = asyncio.create_task(keep_running(world, stop, [sys.executable, "-c", FAIL], os.environ, delays=(0.01,)))
+    notices: list[str] = []
+    async with asyncio.timeout(20):
+        while len(notices) < 3:
+            event = await anext(watcher)
+            notices += [event.data["text"]] if event.type == "notice" else []
+    stop.set()
+    await running
+    assert world.bot.status == "restarting"
+    assert all("exit status 3" in notice for notice in notices)
+
+
+async def test_the_bot_ends_with_the_simulator(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    stop = asyncio.Event()
+    command = [sys.executable, "-c", HOLD_OPEN, str(pipe)]
+    running = asyncio.create_task(keep_running(World(), stop, command, os.environ))
+    with await asyncio.to_thread(pipe.open) as output:
+        assert await asyncio.to_thread(output.readline) == "started\n"
+        stop.set()
+        await asyncio.wait_for(running, 10)
+        # The pipe's end is only seen when the process that held it open is gone.
+        assert await asyncio.wait_for(asyncio.to_thread(output.read), 5) == ""
+
+
+def test_the_bot_is_told_where_its_platforms_are_and_keeps_its_own_model() -> None:
+    demo = bot_environment({"PATH": "/bin"}, "http://127.0.0.1:1", demo=True)
+    assert demo["TELEGRAM_API_BASE_URL"] == "http://127.0.0.1:1/telegram"
+    assert demo["SLACK_API_BASE_URL"] == "http://127.0.0.1:1/slack/api/"
+    assert (demo["ANTHROPIC_BASE_URL"], demo["PATH"]) == ("http://127.0.0.1:1/model", "/bin")
+    keyed = bot_environment({"ANTHROPIC_API_KEY": "k"}, "http://127.0.0.1:1", demo=False)
+    assert (keyed["ANTHROPIC_API_KEY"], "ANTHROPIC_BASE_URL" in keyed) == ("k", False)
+
+
+def listening(port: int = 0) -> socket.socket:
+    return socket.create_server(("127.0.0.1", port))
+
+
+async def test_it_takes_the_next_port_where_the_first_is_taken_and_ends_on_a_signal(tmp_path: Path) -> None:
+    with listening() as taken:
+        port = taken.getsockname()[1]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "simulator",
+            cwd=tmp_path,
+            env={**os.environ, "KABAR_SIMULATOR_PORT": str(port), "ANTHROPIC_API_KEY": ""},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert process.stdout is not None
+        try:
+            line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+            url = line.split()[1].rstrip(":")
+            async with aiohttp.ClientSession() as session, session.get(f"{url}/sim/state") as response:
+                state = await response.json()
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+    assert url != f"http://127.0.0.1:{port}"
+    assert state["model"] == {"demo": True, "name": "demo"}
+    assert "demo model" in line
+
+
+async def test_it_says_so_where_no_port_is_free() -> None:
+    last = 65535
+    taken = listening(last)
+    try:
+        with pytest.raises(OSError, match="KABAR_SIMULATOR_PORT"):
+            await run({"KABAR_SIMULATOR_PORT": str(last)})
+    finally:
+        taken.close()

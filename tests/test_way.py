@@ -1,0 +1,291 @@
+"""A message goes the whole way: signed bytes in, through the real handlers, DynamoDB and SQS, and an answer out."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from simulator import telegram
+from simulator.app import Simulator, serve
+from simulator.deliver import QUICK
+from simulator.script import Line, ScriptedModel, call, scripted, text
+from simulator.slack import SIGNING_SECRET
+from simulator.world import Message
+from tests.cloud import Cloud, cloud_for
+from tests.emulator import Account
+from tests.packages.events import http_event, telegram_update
+
+ANN = "1001"
+GROUP = "-2001"
+WAIT = 20.0
+
+
+class Way:
+    def __init__(self, simulator: Simulator, cloud: Cloud, model: ScriptedModel) -> None:
+        self.simulator = simulator
+        self.cloud = cloud
+        self.model = model
+
+    async def telegram_says(self, answer: str) -> Message:
+        return await self.simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == answer, WAIT)
+
+    async def slack_says(self, answer: str) -> Message:
+        return await self.simulator.slack.wait_for(lambda seen: seen.is_bot and answer in _shown(seen), WAIT)
+
+    async def settled(self) -> None:
+        """Until every message is answered and no wake is left."""
+        async with asyncio.timeout(WAIT):
+            while await asyncio.to_thread(self._unsettled):
+                await asyncio.sleep(0.05)
+
+    def _unsettled(self) -> bool:
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        sqs = self.cloud.account.client("sqs")
+        counts = sqs.get_queue_attributes(QueueUrl=self.cloud.queue_url, AttributeNames=names)["Attributes"]
+        return any(int(count) for count in counts.values())
+
+
+def _shown(message: Message) -> str:
+    return message.markdown_text or message.text
+
+
+@asynccontextmanager
+async def way_of(aws: Account, patch: pytest.MonkeyPatch, *script: Line) -> AsyncIterator[Way]:
+    simulator = Simulator(pace=QUICK)
+    async with (
+        scripted(*script, smallest_prefix=0) as model,
+        serve(simulator) as simulator_url,
+        cloud_for(aws, simulator_url, model.url, patch) as cloud,
+    ):
+        simulator.connect(cloud.url)
+        yield Way(simulator, cloud, model)
+
+
+def words(request: dict[str, Any]) -> list[str]:
+    return [block["text"] for message in request["messages"] for block in message["content"] if block["type"] == "text"]
+
+
+async def test_telegram_and_back_with_a_tool_and_a_second_turn_that_remembers(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (call("calculator", {"expression": "12*7+3"}), text("It is **87**."), text("You asked for 12*7+3."))
+    async with way_of(aws, monkeypatch, *script) as way:
+        await way.simulator.telegram.say(ANN, "ann", "What is 12*7+3?")
+        answer = await way.telegram_says("It is 87.")
+        assert [entity["type"] for entity in answer.entities] == ["bold"]
+        await way.simulator.telegram.say(ANN, "ann", "What did I ask?")
+        await way.telegram_says("You asked for 12*7+3.")
+        await way.settled()
+        assert {"What is 12*7+3?", "It is **87**."} <= set(words(way.model.requests[2]))
+        assert way.cloud.answers == [{"batchItemFailures": []}] * 2
+
+
+async def test_slack_and_back_in_a_thread_and_a_second_turn_that_remembers(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Hello **Ann**."), text("You said hello.")) as way:
+        question = await way.simulator.slack.say("C0GENERAL", "ann", "@Kabar hello")
+        answer = await way.slack_says("Hello **Ann**.")
+        assert answer.thread == question.id
+        await way.simulator.slack.say("C0GENERAL", "ann", "@Kabar what did I say?", question.id)
+        await way.slack_says("You said hello.")
+        await way.settled()
+        assert "hello" in words(way.model.requests[1])
+        assert len(way.model.requests) == 2  # each mention came as app_mention and as message
+
+
+async def test_a_direct_message_in_slack_is_one_conversation_without_threads(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("One."), text("Two.")) as way:
+        await way.simulator.slack.say("D0ANN", "ann", "first")
+        assert (await way.slack_says("One.")).thread == ""
+        await way.simulator.slack.say("D0ANN", "ann", "second")
+        await way.slack_says("Two.")
+        await way.settled()
+        assert "first" in words(way.model.requests[1])
+
+
+async def test_the_prefix_is_read_from_the_cache_on_the_second_turn(
+    aws: Account, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "bot.agent")
+    async with way_of(aws, monkeypatch, text("One."), text("Two.")) as way:
+        for question, answer in (("first", "One."), ("second", "Two.")):
+            await way.simulator.telegram.say(ANN, "ann", question)
+            await way.telegram_says(answer)
+            await way.settled()
+    second = [record.getMessage() for record in caplog.records if "model replied" in record.getMessage()][1]
+    assert "cache_read=<0>" not in second
+    stored = [message for message in way.model.requests[1]["messages"] if "cache_control" in str(message)]
+    assert len(stored) == 1
+
+
+async def test_the_first_sign_of_life_costs_no_request(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        headers = {"content-type": "application/json", "x-telegram-bot-api-secret-token": telegram.SECRET}
+        answer = await way.cloud.call_webhook(http_event("/telegram", telegram_update(1, "/help"), headers))
+        assert json.loads(answer["body"]) == {"method": "sendChatAction", "chat_id": 42, "action": "typing"}
+
+
+async def test_the_same_event_three_times_at_once_and_later_is_one_turn_and_one_answer(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Once.")) as way:
+        message = await way.simulator.telegram.say(ANN, "ann", "hi")
+        await way.telegram_says("Once.")
+        native = way.simulator.telegram._native(way.simulator.world.chat("telegram", ANN), message.id)
+        body = json.dumps({"update_id": 999, "message": native}).encode()
+        headers = {"content-type": "application/json", "x-telegram-bot-api-secret-token": telegram.SECRET}
+        async with httpx.AsyncClient(base_url=way.cloud.url) as http:
+            at_once = await asyncio.gather(*(http.post("/telegram", content=body, headers=headers) for _ in range(3)))
+            assert [answer.status_code for answer in at_once] == [200, 200, 200]
+            await way.settled()
+            later = await http.post("/telegram", content=body, headers=headers)
+            assert later.status_code == 200
+        await way.settled()
+        assert len([seen for seen in way.simulator.telegram.messages(ANN) if seen.is_bot]) == 1
+
+
+async def test_new_events_arriving_three_times_at_once_are_one_turn(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Once.")) as way:
+        body = {
+            "type": "event_callback",
+            "event_id": "Ev1",
+            "team_id": "T0KABAR",
+            "authorizations": [{"team_id": "T0KABAR", "user_id": "U0KABAR", "is_bot": True}],
+            "event": {"type": "message", "channel": "D0ANN", "channel_type": "im", "user": "U0ANN", "ts": "1700000000.000100",
+                      "text": "hi"},
+        }  # fmt: skip
+        content = json.dumps(body).encode()
+        async with httpx.AsyncClient(base_url=way.cloud.url) as http:
+            answers = await asyncio.gather(
+                *(http.post("/slack/events", content=content, headers=_signed(content)) for _ in range(3))
+            )
+            assert [answer.status_code for answer in answers] == [200, 200, 200]
+            await way.slack_says("Once.")
+            retry = {**_signed(content), "x-slack-retry-num": "3", "x-slack-retry-reason": "http_timeout"}
+            assert (await http.post("/slack/events", content=content, headers=retry)).status_code == 200
+        await way.settled()
+        assert len([seen for seen in way.simulator.slack.messages("D0ANN") if seen.is_bot]) == 1
+
+
+def _signed(body: bytes, secret: str = SIGNING_SECRET, at: float | None = None) -> dict[str, str]:
+    stamp = str(int(time.time() if at is None else at))
+    signature = hmac.new(secret.encode(), b"v0:%s:%s" % (stamp.encode(), body), hashlib.sha256).hexdigest()
+    return {
+        "content-type": "application/json",
+        "x-slack-request-timestamp": stamp,
+        "x-slack-signature": f"v0={signature}",
+    }
+
+
+UPDATE = telegram_update(1, "/help")
+JSON = {"content-type": "application/json"}
+PROVED = {**JSON, "x-telegram-bot-api-secret-token": telegram.SECRET}
+MENTION = json.dumps({"type": "event_callback", "event": {"type": "app_mention"}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers", "status"),
+    [
+        ("/telegram", UPDATE, JSON, 401),
+        ("/telegram", UPDATE, {**JSON, "x-telegram-bot-api-secret-token": "wrong"}, 401),
+        ("/telegram", UPDATE, {**JSON, "x-telegram-bot-api-secret-token": ""}, 401),
+        ("/telegram", b"{", PROVED, 400),
+        ("/telegram", b"[]", PROVED, 400),
+        ("/telegram", b"\xff", PROVED, 400),
+        ("/telegram", b"[" * 100_000, PROVED, 400),
+        ("/telegram", UPDATE, {**PROVED, "content-type": "text/plain"}, 415),
+        ("/telegram", b" " * 1_000_001, PROVED, 413),
+        ("/telegram", b'{"update_id": 3, "poll": {}}', PROVED, 200),
+        ("/telegram", b'{"update_id": 4, "channel_post": {"chat": {"id": -1009}, "text": "hi"}}', PROVED, 200),
+        ("/telegram", b'{"message": {"chat": 5}}', PROVED, 200),
+        ("/slack/events", MENTION, JSON, 401),
+        ("/slack/events", MENTION, _signed(MENTION, "wrong"), 401),
+        ("/slack/events", MENTION, _signed(MENTION, at=time.time() - 301), 401),
+        ("/slack/events", MENTION, _signed(MENTION, at=time.time() + 3_600), 401),
+        ("/slack/events", MENTION, {**_signed(MENTION), "x-slack-request-timestamp": "abc"}, 401),
+        ("/slack/events", MENTION + b" ", _signed(MENTION), 401),
+        ("/slack/events", b"{", _signed(b"{"), 400),
+        ("/slack/events", MENTION, _signed(MENTION), 200),
+        ("/slack/events", b" " * 1_000_001, JSON, 413),
+        ("/nowhere", b"", JSON, 404),
+    ],
+)
+async def test_what_is_not_proved_or_not_understood_is_answered_cleanly_and_leaves_nothing(
+    aws: Account, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        answer = await way.cloud.call_webhook(http_event(path, body, headers))
+        assert answer["statusCode"] == status
+        assert way.cloud.items() == []
+        assert not await asyncio.to_thread(way._unsettled)
+
+
+async def test_a_store_that_fails_is_told_to_the_platform_so_that_it_sends_again(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Here.")) as way:
+        dynamodb = aws.client("dynamodb")
+        dynamodb.delete_table(TableName="conversations")
+        message = await way.simulator.telegram.say(ANN, "ann", "hi")
+        await way.simulator.world.wait_until(lambda: message.delivery and message.delivery.status >= 500, WAIT)
+        from bot.adapters.dynamodb_store import create_table
+
+        create_table(dynamodb, "conversations")
+        await way.telegram_says("Here.")
+
+
+async def test_a_rotated_secret_is_picked_up_while_the_function_is_warm(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        from handlers import door
+
+        monkeypatch.setattr(door.Doors, "REFRESH_AFTER", 0.0)
+        event = http_event("/telegram", UPDATE, PROVED)
+        assert (await way.cloud.call_webhook(event))["statusCode"] == 200
+        aws.client("ssm").put_parameter(
+            Name="/kabar/test/TELEGRAM_WEBHOOK_SECRET", Value="new-secret", Type="SecureString", Overwrite=True
+        )
+        new = {**JSON, "x-telegram-bot-api-secret-token": "new-secret"}
+        assert (await way.cloud.call_webhook(http_event("/telegram", UPDATE, new)))["statusCode"] == 200
+        assert (await way.cloud.call_webhook(event))["statusCode"] == 401
+
+
+async def test_healthz_answers_without_any_account(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        answer = await way.cloud.call_webhook(http_event("/healthz", b"", {}, method="GET"))
+        assert (answer["statusCode"], answer["body"]) == (200, "ok")
+
+
+async def test_a_failed_wake_holds_back_its_own_group_and_no_other(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        monkeypatch.setenv("KABAR_TABLE", "no-such-table")
+        records = [
+            {
+                "messageId": name,
+                "receiptHandle": "none",
+                "body": body,
+                "attributes": {"MessageGroupId": group},
+            }
+            for name, group, body in [
+                ("m1", "g1", '{"conversation": "telegram:1", "reason": "x"}'),
+                ("m2", "g1", '{"conversation": "telegram:1", "reason": "y"}'),
+                ("m3", "g2", "not ours"),
+            ]
+        ]
+        answer = await way.cloud.call_worker({"Records": records})
+        assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}, {"itemIdentifier": "m2"}]}
