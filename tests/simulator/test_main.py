@@ -22,15 +22,15 @@ async def test_a_bot_that_dies_is_started_again_and_people_are_told() -> None:
     world, stop = World(), asyncio.Event()
     watcher = world.watch()
     running = asyncio.create_task(keep_running(world, stop, [sys.executable, "-c", FAIL], os.environ, delays=(0.01,)))
-    notices: list[str] = []
+    seen: list[str] = []
     async with asyncio.timeout(20):
-        while len(notices) < 3:
+        while seen.count("notice") < 2:
             event = await anext(watcher)
-            notices += [event.data["text"]] if event.type == "notice" else []
+            seen.append(event.data["status"] if event.type == "bot" else event.type)
     stop.set()
     await running
-    assert world.bot.status == "restarting"
-    assert all("exit status 3" in notice for notice in notices)
+    assert seen[:5] == ["hello", "restarting", "notice", "waiting", "restarting"]
+    assert "exit status 3" in world.bot.detail
 
 
 async def test_the_bot_ends_with_the_simulator(tmp_path: Path) -> None:

@@ -237,12 +237,15 @@ async def test_a_phone_shows_one_platform_at_a_time_and_nothing_is_wider_than_th
     await expect(slack.root).to_have_count(0)
     assert await overflow(page) == []
 
+    await stage.simulator.slack.say("C0GENERAL", "ann", "@Kabar hi")
+    await expect(page.get_by_role("tab", name="Slack 1 new")).to_be_visible()
     await page.get_by_role("tab", name="Slack").tap()
     await expect(telegram.root).to_have_count(0)
     await slack.say("report")
     await expect(slack.newest).to_contain_text("total = 190_000")
     await slack.chat("#general").tap()
     await expect(slack.root.get_by_role("radio", name="Budi")).to_be_attached()
+    await expect(page.get_by_role("tab", name="Slack 1 new")).to_have_count(0)
     assert await overflow(page) == []
 
 
@@ -627,3 +630,19 @@ async def test_reading_further_up_is_not_disturbed_by_new_messages(open_page: Op
     await expect(pane.messages.first).to_be_in_viewport()
     await pane.root.get_by_role("button", name="Go to the newest message").click()
     await expect(pane.newest).to_be_in_viewport()
+
+
+async def test_what_one_says_oneself_comes_into_view(open_page: Open, stage: Stage) -> None:
+    slack = stage.simulator.slack
+    root = await slack.say("C0GENERAL", "ann", "the root")
+    for n in range(30):
+        await slack.say("C0GENERAL", "ann", f"line {n}")
+    pane = slack_of(await open_page())
+    await pane.chat("#general").click()
+    await expect(pane.newest).to_be_in_viewport()
+    await pane.messages.first.hover()
+    await pane.messages.first.get_by_role("button", name="Reply in thread").click()
+    await pane.root.get_by_role("button", name="Go to the newest message").click()
+    await pane.say("in the thread")
+    await expect(pane.message("in the thread")).to_be_in_viewport()
+    assert slack.messages("C0GENERAL")[-1].thread == root.id

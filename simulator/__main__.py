@@ -1,0 +1,138 @@
+"""``python -m simulator``: the local platforms with their page, and the bot beside them. Ctrl-C ends both.
+
+KABAR_SIMULATOR_PORT is where the page is (8420). Where neither ANTHROPIC_API_KEY nor ANTHROPIC_BASE_URL is set, in the
+environment or in ``.env``, the demo model answers.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from dotenv import dotenv_values
+
+from handlers.settings import Settings
+from simulator import slack, telegram
+from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
+from simulator.deliver import Pace
+from simulator.supervise import keep_running
+
+PORT = 8420
+PORTS_TRIED = 20
+PACE = Pace(slack_delays=(1, 2, 5))
+"""Slack's own repeats come after minutes; a person at the page should not wait that long for a bot that restarts."""
+_FIRST_MESSAGE_AT = 1_700_000_000
+"""Message ids count from this moment, one a second, so that they ascend from one run to the next. The bot remembers
+which messages it has answered."""
+MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+
+
+def main() -> int:
+    try:
+        return asyncio.run(run(os.environ))
+    except OSError as fault:
+        sys.stderr.write(f"{fault.strerror or fault}\n")
+        return 1
+
+
+async def run(environment: Mapping[str, str]) -> int:
+    """Serve until a signal asks to stop. Raises OSError where no port is free."""
+    stop = _stop_on_signals()
+    demo = not _names_set(environment).intersection(MODEL_NAMES)
+    simulator = _simulator(demo)
+    simulator.world.set_model(demo=demo, name="demo" if demo else _model_name(environment))
+    async with _serve_nearby(simulator, int(environment.get("KABAR_SIMULATOR_PORT") or PORT)) as url:
+        bot_port = _free_port()
+        simulator.connect(f"http://127.0.0.1:{bot_port}")
+        _tell(url, simulator)
+        command = [sys.executable, "-m", "bot.cli.main", "serve", "--port", str(bot_port)]
+        await keep_running(simulator.world, stop, command, bot_environment(environment, url, demo=demo))
+    return 0
+
+
+def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> dict[str, str]:
+    """What the bot's process is told: everything we were, and that its platforms are here."""
+    ours = {
+        "TELEGRAM_API_BASE_URL": telegram_base_url(url),
+        "TELEGRAM_BOT_TOKEN": telegram.TOKEN,
+        "TELEGRAM_WEBHOOK_SECRET": telegram.SECRET,
+        "SLACK_API_BASE_URL": slack_base_url(url),
+        "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
+        "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
+        "KABAR_ALLOWED_USERS": "*",
+        "KABAR_DATA": ".data/simulator.sqlite3",
+    }
+    model = {"ANTHROPIC_BASE_URL": f"{url}/model", "ANTHROPIC_API_KEY": "demo"} if demo else {}
+    return {**environment, **ours, **model}
+
+
+def _stop_on_signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def _names_set(environment: Mapping[str, str]) -> set[str]:
+    """Names with a value, in the environment or in the file ``.env`` that the bot reads."""
+    return {name for name, value in {**dotenv_values(".env"), **environment}.items() if value}
+
+
+def _model_name(environment: Mapping[str, str]) -> str:
+    return environment.get("KABAR_MODEL") or Settings().kabar_model
+
+
+def _simulator(demo: bool) -> Simulator:
+    first_message = int(time.time()) - _FIRST_MESSAGE_AT
+    if not demo:
+        return Simulator(pace=PACE, first_message=first_message)
+    from simulator.model import demo_app
+
+    return Simulator(pace=PACE, first_message=first_message, model=demo_app())
+
+
+@asynccontextmanager
+async def _serve_nearby(simulator: Simulator, wanted: int) -> AsyncIterator[str]:
+    """Serve on the wanted port, or the next one that is free."""
+    ports = range(wanted, min(wanted + PORTS_TRIED, 65536))
+    port = next((port for port in ports if _is_free(port)), None)
+    if port is None:
+        raise OSError(f"No port from {wanted} to {ports[-1]} is free. Set KABAR_SIMULATOR_PORT to another one.")
+    async with serve(simulator, port=port) as url:
+        yield url
+
+
+def _is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _tell(url: str, simulator: Simulator) -> None:
+    model = simulator.world.model
+    who = "the demo model, a small script (set ANTHROPIC_API_KEY for Claude)" if model.demo else model.name
+    sys.stdout.write(f"Open {url}: Telegram and Slack in one page, answered by {who}. Ctrl-C ends it.\n")
+    sys.stdout.flush()
+    if sys.stdout.isatty() and _has_display():
+        asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
+
+
+def _has_display() -> bool:
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

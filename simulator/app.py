@@ -1,0 +1,193 @@
+"""The simulator as one object and one ASGI application.
+
+    simulator = Simulator(pace=QUICK)
+    async with serve(simulator) as url:
+        simulator.connect(bot_url)
+        await simulator.telegram.say(ANN_CHAT, "ann", "hi")
+        answer = await simulator.telegram.wait_for(lambda message: message.is_bot)
+
+The bot's base addresses are ``telegram_base_url(url)`` and ``slack_base_url(url)``.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp
+
+from simulator import serving, slack, slack_methods, telegram, telegram_methods
+from simulator.deliver import Courier, Pace, SlackEvents, Tasks, TelegramWebhook
+from simulator.door import door_routes
+from simulator.slack import Slack
+from simulator.slack_methods import WebApi
+from simulator.slack_socket import accept_socket
+from simulator.telegram import Telegram
+from simulator.telegram_methods import BotApi
+from simulator.wire import Unreadable, answer, read_params, reply
+from simulator.world import Fault, World
+
+
+class Simulator:
+    """Both platforms over one world.
+
+    ``first_message`` is what Telegram's message and update ids begin after. ``model`` is an ASGI app for /model.
+    """
+
+    def __init__(
+        self,
+        *,
+        pace: Pace | None = None,
+        now: Callable[[], float] = time.time,
+        first_message: int = 0,
+        telegram_token: str = telegram.TOKEN,
+        slack_bot_token: str = slack.BOT_TOKEN,
+        slack_app_token: str = slack.APP_TOKEN,
+        model: ASGIApp | None = None,
+    ) -> None:
+        pace = pace or Pace()
+        self.world = World(now)
+        self._tasks = Tasks()
+        self._courier = Courier()
+        self.webhook = TelegramWebhook(self.world, self._tasks, self._courier, pace)
+        self.events = SlackEvents(self.world, self._tasks, self._courier, pace)
+        self.telegram = Telegram(self.world, self.webhook, telegram_token, first_message)
+        self.slack = Slack(self.world, self.events, slack_bot_token, slack_app_token)
+        self.bot_api = BotApi(self.telegram)
+        self.web_api = WebApi(self.slack)
+        self.webhook.reply = self.bot_api.obey
+        self.app = Starlette(routes=self._routes(model), lifespan=self._lifespan)
+
+    def connect(
+        self,
+        bot_url: str,
+        *,
+        telegram_secret: str = telegram.SECRET,
+        slack_signing_secret: str = slack.SIGNING_SECRET,
+    ) -> None:
+        """Deliver to this bot from now on, at ``/telegram`` and ``/slack/events``; what is pending goes there first."""
+        self.world.bot.url = bot_url
+        self.world.set_bot("waiting")
+        self.events.url, self.events.signing_secret = f"{bot_url}/slack/events", slack_signing_secret
+        self.webhook.set(f"{bot_url}/telegram", telegram_secret)
+
+    def reset(self) -> None:
+        """Every message is gone; people, chats and the connection to the bot stay."""
+        self.telegram.reset()
+        self.slack.reset()
+        self.world.reset()
+
+    async def close(self) -> None:
+        """End deliveries, streams and long polls, so that the server can stop at once. Twice is as good as once."""
+        self.world.close()
+        await self._tasks.close()
+        await self._courier.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        await self.close()
+
+    def _routes(self, model: ASGIApp | None) -> list[BaseRoute]:
+        routes: list[BaseRoute] = [
+            Route("/telegram/bot{token}/{method}", self._telegram_method, methods=["GET", "POST"]),
+            Route("/telegram/file/bot{token}/{path:path}", self._telegram_file),
+            Route("/slack/api/{method}", self._slack_method, methods=["GET", "POST"]),
+            Route("/slack/files/{id}/{name}", self._slack_file),
+            WebSocketRoute("/slack/socket", lambda websocket: accept_socket(self.slack, websocket)),
+            *door_routes(self),
+        ]
+        return [*routes, Mount("/model", model)] if model else routes
+
+    async def _telegram_method(self, request: Request) -> Response:
+        method = request.path_params["method"]
+        if request.path_params["token"] != self.telegram.token:
+            return _telegram_reply(*telegram_methods.failure(401, "Unauthorized"))
+        try:
+            values, files = await read_params(request)
+        except Unreadable as fault:
+            return _telegram_reply(*telegram_methods.failure(400, f"Bad Request: {fault}"))
+
+        async def do() -> tuple[Response, bool, str, object]:
+            status, body = await self.bot_api.call(method, telegram_methods.Params(values, files))
+            return _telegram_reply(status, body), body["ok"], body.get("description", ""), body.get("result")
+
+        return await answer(self.world, "telegram", method, values, do, _telegram_refusal)
+
+    async def _telegram_file(self, request: Request) -> Response:
+        """Like the real server it says nothing about the type."""
+        for stored in self.telegram.files.values():
+            if (self.telegram.token, stored.path) == (request.path_params["token"], request.path_params["path"]):
+                return Response(stored.file.data, media_type="application/octet-stream")
+        return _telegram_reply(*telegram_methods.failure(404, "Not Found"))
+
+    async def _slack_method(self, request: Request) -> Response:
+        method = request.path_params["method"]
+        try:
+            values, _ = await read_params(request)
+        except Unreadable:
+            return reply(slack_methods.failure("invalid_json"))
+        token = _bearer(request) or values.get("token", "")
+        values.pop("token", None)
+
+        async def do() -> tuple[Response, bool, str, object]:
+            body = await self.web_api.call(method, token, slack_methods.Params(values))
+            return reply(body), body["ok"], body.get("error", ""), body
+
+        return await answer(self.world, "slack", method, values, do, _slack_refusal)
+
+    async def _slack_file(self, request: Request) -> Response:
+        """Without the token the real Slack answers 200 with its sign-in page, so this does too."""
+        file = self.slack.files.get(request.path_params["id"])
+        if file is None:
+            return Response("Not found", 404)
+        if _bearer(request) != self.slack.bot_token:
+            return Response("<!DOCTYPE html><html><title>Sign in | Slack</title></html>", media_type="text/html")
+        return Response(file.data, media_type=file.media_type)
+
+
+def telegram_base_url(url: str) -> str:
+    """TELEGRAM_API_BASE_URL. python-telegram-bot wants "/bot" and "/file/bot" after it."""
+    return f"{url}/telegram"
+
+
+def slack_base_url(url: str) -> str:
+    """SLACK_API_BASE_URL, with the slash at the end that slack_sdk wants."""
+    return f"{url}/slack/api/"
+
+
+@asynccontextmanager
+async def serve(simulator: Simulator, *, port: int = 0) -> AsyncIterator[str]:
+    """Serve it on 127.0.0.1 in the running event loop; yields its address. Port 0 is a free one."""
+    async with serving.serve(simulator.app, port=port) as url:
+        simulator.world.url = url
+        try:
+            yield url
+        finally:
+            await simulator.close()
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else ""
+
+
+def _telegram_reply(status: int, body: dict[str, object]) -> Response:
+    return reply(body, status)
+
+
+def _telegram_refusal(fault: Fault) -> Response:
+    usual = {429: f"Too Many Requests: retry after {fault.retry_after}", 500: "Internal Server Error"}
+    description = fault.error or usual.get(fault.status, "Bad Request")
+    return _telegram_reply(*telegram_methods.failure(fault.status, description, fault.retry_after))
+
+
+def _slack_refusal(fault: Fault) -> Response:
+    """A fault with an error and status 200 is Slack's usual refusal; 429 tells how long to wait."""
+    usual = {429: "ratelimited", 500: "internal_error"}
+    error = fault.error or usual.get(fault.status, "fatal_error")
+    headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after else None
+    return reply(slack_methods.failure(error), fault.status, headers)

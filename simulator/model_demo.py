@@ -1,0 +1,205 @@
+"""The offline demo model: a small honest script that shows what the bot can do without any account.
+
+It reads the conversation in the request and nothing else, so a trimmed or restarted chat shows in what it still knows.
+English and Indonesian, by the words of the newest message.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.model_demo_texts import ENGLISH, INDONESIAN, INDONESIAN_WORDS, Texts
+from simulator.model_reply import Answer
+from simulator.model_rules import Json, blocks
+
+SLOWLY = 12
+"""How many times longer a slow answer takes per word."""
+METADATA = "<context>"
+"""How a text block begins that the bot, not a person, put into a user message."""
+
+OPERATOR = r"(?:\*\*|[-+*/^×÷]|x(?=[\s\d(]))"
+NUMBER = r"\d+(?:\.\d+)?"
+SUM = re.compile(rf"(?<![\w.])[-(\s]*{NUMBER}[)\s]*(?:{OPERATOR}[-(\s]*{NUMBER}[)\s]*)+(?![\w.]*\d)")
+SHARE = re.compile(rf"({NUMBER})\s*(?:%|percent|persen)\s*(?:of|dari)\s*({NUMBER})", re.IGNORECASE)
+NO_SUM = re.compile(
+    r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\+\d[\d-]{7,}|https?://\S+"
+)  # dates, phones, links
+SIGNS = {"^": "**", "×": "*", "x": "*", "÷": "/"}
+
+TIME = re.compile(
+    r"what(?:'s| is)? (?:the )?(?:time|date|day)|time is it|jam berapa|pukul berapa|hari apa|tanggal berapa",
+    re.IGNORECASE,
+)
+LONG = re.compile(r"\b(long|panjang)\b", re.IGNORECASE)
+SLOW = re.compile(r"\b(slow|slowly|pelan|lambat)\b", re.IGNORECASE)
+SUMMARY = re.compile(r"\b(summar\w+|ringkas\w*|rangkum\w*)\b", re.IGNORECASE)
+TOLD = re.compile(
+    r"\bmy (?P<thing>[a-z][\w ]{0,30}?) is (?P<fact>[^.!?,\n]{1,80})"
+    r"|\b(?P<hal>[a-z]\w*(?: \w+)?) (?:saya|aku) (?:adalah |ialah |itu )?"
+    r"(?P<isi>(?!apa|siapa|berapa)[^.!?,\n]{1,80})",
+    re.IGNORECASE,
+)
+ASKED = re.compile(
+    r"\b(?:what|who)(?:'s| is| was) my (?P<thing>[a-z][\w ]{0,30})"
+    r"|\b(?:apa|siapa|berapa) (?P<hal>[a-z]\w*(?: \w+)?) (?:saya|aku)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class DemoBrain:
+    """``word_delay``: seconds before each word."""
+
+    word_delay: float = 0.03
+
+    def __call__(self, request: Json) -> Answer:
+        messages = request["messages"]
+        newest = _words(messages[-1]) or _last_words(messages)
+        texts = _texts(newest)
+        if results := _results(messages, texts):
+            return self._say(request, results)
+        if calls := _calls(newest, request):
+            return Answer(calls, "tool_use", pace=self.word_delay)
+        if SLOW.search(newest):
+            return self._say(request, [texts.slow], slowly=SLOWLY)
+        return self._say(request, [_answer(newest, request, texts)])
+
+    def _say(self, request: Json, parts: list[str], slowly: int = 1) -> Answer:
+        texts = _texts(_last_words(request["messages"]))
+        opening = [] if _spoke(request["messages"]) else [texts.opening]
+        return Answer([{"type": "text", "text": "\n\n".join(opening + parts)}], pace=self.word_delay * slowly)
+
+
+# What it reads
+
+
+def _words(message: Json) -> str:
+    """What a person says in a user message."""
+    spoken = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
+    return "\n".join(text for text in spoken if not text.lstrip().startswith(METADATA))
+
+
+def _all_words(messages: list[Json]) -> list[str]:
+    return [words for message in messages if message["role"] == "user" and (words := _words(message))]
+
+
+def _last_words(messages: list[Json]) -> str:
+    return (_all_words(messages) or [""])[-1]
+
+
+def _texts(words: str) -> Texts:
+    return INDONESIAN if INDONESIAN_WORDS.search(words) else ENGLISH
+
+
+def _spoke(messages: list[Json]) -> bool:
+    """Whether the model has said anything in words before."""
+    return any(
+        block["type"] == "text"
+        for message in messages
+        if message["role"] == "assistant"
+        for block in blocks(message["content"])
+    )
+
+
+def _results(messages: list[Json], texts: Texts) -> list[str]:
+    """A sentence for each tool that has just run."""
+    results = [block for block in blocks(messages[-1]["content"]) if block["type"] == "tool_result"]
+    asked = {block.get("id"): block for block in blocks(messages[-2]["content"])} if results else {}
+    return [_result(asked[block["tool_use_id"]], block, texts) for block in results]
+
+
+def _result(call: Json, result: Json, texts: Texts) -> str:
+    value = _words({"content": result.get("content") or []})
+    if result.get("is_error"):
+        return texts.failed.format(value=value)
+    if call["name"] == "current_time":
+        return texts.time.format(value=value)
+    return texts.result.format(sum=" ".join(map(str, call["input"].values())), value=value)
+
+
+# What it does
+
+
+def _calls(words: str, request: Json) -> list[Json]:
+    """The tool calls a message asks for, of tools that are offered."""
+    offered = {tool["name"]: tool.get("input_schema", {}) for tool in request.get("tools") or []}
+    if (request.get("tool_choice") or {}).get("type") == "none":
+        return []
+    calls = []
+    if "calculator" in offered:
+        name = _first_text_property(offered["calculator"])
+        calls = [_call("calculator", {name: expression}) for expression in expressions(words)]
+    if "current_time" in offered and TIME.search(words):
+        name = _first_text_property(offered["current_time"])
+        zone = "Asia/Jakarta" if _texts(words) is INDONESIAN else "UTC"
+        calls.append(_call("current_time", {name: zone} if name else {}))
+    return calls
+
+
+def _call(name: str, arguments: Json) -> Json:
+    return {"type": "tool_use", "name": name, "input": arguments}
+
+
+def _first_text_property(schema: Json) -> str:
+    properties: dict[str, Any] = schema.get("properties", {})
+    return next((name for name, property in properties.items() if property.get("type") == "string"), "")
+
+
+def expressions(words: str) -> list[str]:
+    """The sums in a text, written the way Python does: "15% dari 200" is "15 / 100 * 200", "2^10" is "2**10"."""
+    words = _plain_numbers(NO_SUM.sub(" ", words))
+    shares = [f"{share} / 100 * {whole}" for share, whole in SHARE.findall(words)]
+    sums = [_python(found.group()) for found in SUM.finditer(SHARE.sub(" ", words))]
+    return shares + [expression for expression in sums if expression.count("(") == expression.count(")")]
+
+
+def _plain_numbers(words: str) -> str:
+    """1,000.5 as English writes it, or 1.000,5 as Indonesian does, is 1000.5."""
+    group = r"\." if _texts(words) is INDONESIAN else ","
+    words = re.sub(rf"(?<=\d){group}(?=\d{{3}}(?!\d))", "", words)
+    return re.sub(r"(?<=\d),(?=\d)", ".", words)
+
+
+def _python(found: str) -> str:
+    return re.sub(r"[\^×x÷]", lambda sign: SIGNS[sign.group()], found).strip()
+
+
+def _answer(words: str, request: Json, texts: Texts) -> str:
+    messages = request["messages"]
+    if SUMMARY.search(words):
+        return "\n".join([texts.summary, *(f"- {said}" for said in _all_words(messages[:-1]))])
+    if asked := ASKED.search(words):
+        thing = _named(asked)
+        fact = _facts(messages).get(thing, "")
+        return (texts.known if fact else texts.unknown).format(thing=thing, fact=fact)
+    if LONG.search(words):
+        return texts.long
+    if expressions(words):
+        return texts.no_calculator
+    if TIME.search(words):
+        return texts.no_clock
+    if told := TOLD.search(words):
+        return texts.noted.format(thing=_named(told), fact=_fact(told))
+    if pictures := _pictures(messages[-1]):
+        return texts.picture.format(kinds=", ".join(pictures))
+    return texts.help
+
+
+def _facts(messages: list[Json]) -> dict[str, str]:
+    """What people said of themselves; the last word counts."""
+    return {_named(told): _fact(told) for words in _all_words(messages) for told in TOLD.finditer(words)}
+
+
+def _named(found: re.Match[str]) -> str:
+    return (found["thing"] or found["hal"]).strip().lower()
+
+
+def _fact(found: re.Match[str]) -> str:
+    return (found["fact"] or found["isi"]).strip()
+
+
+def _pictures(message: Json) -> list[str]:
+    """Media types of the images somebody sent."""
+    return [
+        block["source"].get("media_type", "image") for block in blocks(message["content"]) if block["type"] == "image"
+    ]

@@ -1,0 +1,94 @@
+// Starts the page: one world, two panes on it, and what stands around them.
+
+import { Announcer } from "./announcer.js";
+import { follow, post } from "./connection.js";
+import { h } from "./dom.js";
+import { showNotice } from "./notices.js";
+import { Pane } from "./pane.js";
+import { PlatformTabs } from "./platform_tabs.js";
+import { Scenes } from "./scenes.js";
+import { World } from "./world.js";
+
+const PLATFORMS = [
+  ["telegram", "Telegram"],
+  ["slack", "Slack"],
+];
+const STATUS = {
+  waiting: "Waiting for the bot",
+  connected: "Bot connected",
+  down: "The bot does not answer",
+  restarting: "The bot is being restarted",
+};
+const OPENING = ["waiting", "Connecting…"];
+const GONE = ["down", "Simulator gone, trying again…"];
+
+const byId = (id) => document.getElementById(id);
+const world = new World();
+const announcer = new Announcer(byId("announcer"), world.nameOf);
+const notice = (shown) => showNotice(byId("notices"), shown);
+const panes = PLATFORMS.map(([name, title]) => new Pane(world, name, title, { request, changed: render }));
+const scenes = new Scenes(world, byId("scenes"), byId("scenes-toggle"), request);
+const tabs = new PlatformTabs(byId("platforms"), panes, render);
+let online = null; // not known yet
+let rendering = false;
+let signTimer = 0;
+
+byId("panes").append(...panes.map((pane) => pane.element));
+follow(world, {
+  changed: renderSoon,
+  noticed: notice,
+  heard: (message) => announcer.heard(message),
+  connected: (yes) => {
+    const first = online === null;
+    online = yes;
+    render();
+    if (first && matchMedia("(hover: hover)").matches) panes[0].composer.text.focus(); // no keyboard pops up on a phone
+  },
+});
+
+/** Posts to the simulator and returns its answer; shows an error as a notice, and returns null then. */
+async function request(path, body) {
+  try {
+    return await post(path, body);
+  } catch (error) {
+    notice({ level: "error", text: error.message });
+    return null;
+  }
+}
+
+/** Streams bring many events at once: they are drawn together, once per frame. */
+function renderSoon() {
+  if (rendering) return;
+  rendering = true;
+  requestAnimationFrame(() => {
+    rendering = false;
+    render();
+  });
+}
+
+function render() {
+  byId("banner").hidden = !world.model.demo;
+  renderBot();
+  for (const pane of panes) pane.render();
+  tabs.render();
+  scenes.render();
+  wakeWhenASignEnds();
+}
+
+function renderBot() {
+  const { status, detail } = world.bot;
+  const [state, words] = online ? [status, STATUS[status] ?? status] : online === null ? OPENING : GONE;
+  const model = world.model.demo ? "demo model" : world.model.name;
+  const line = h("p", {}, h("i", { "aria-hidden": "true" }), words, online && model && h("span", {}, ` · ${model}`));
+  byId("bot").className = `bot ${state}`;
+  byId("bot").title = detail;
+  // A live region: what it says is read out again whenever it is put there, so only when it changes.
+  if (byId("bot").textContent !== line.textContent) byId("bot").replaceChildren(...line.childNodes);
+}
+
+/** A sign of life ends by itself: draw once more when the next one does. */
+function wakeWhenASignEnds() {
+  clearTimeout(signTimer);
+  const left = [...world.signs.values()].map(({ until }) => until * 1000 - Date.now()).filter((ms) => ms > 0);
+  if (left.length) signTimer = setTimeout(renderSoon, Math.min(...left) + 20);
+}

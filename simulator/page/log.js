@@ -1,0 +1,144 @@
+// The messages of the open conversation, kept in step with what the world says they are.
+
+import { h, icon } from "./dom.js";
+import { fillMessage, messageArticle, signElement } from "./message.js";
+import { keyOf } from "./world.js";
+
+const NEAR_END_PX = 80;
+const SAME_BREATH_SECONDS = 180;
+
+/**
+ * `allowed(message)` says what the person may do with a message, as `fillMessage` takes it. Elements are kept and only
+ * what changed is drawn again, so that focus, scrolling and selections survive an answer that streams in.
+ */
+export class Log {
+  #names;
+  #allowed;
+  #shown = new Map(); // key -> {element, value, speaker}
+  #awaited = ""; // key of a message to bring into view when it comes
+  #empty = h("div", { class: "welcome" });
+
+  constructor(label, names, allowed) {
+    this.#names = names;
+    this.#allowed = allowed;
+    this.list = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": label });
+    this.toEnd = h(
+      "button",
+      { type: "button", class: "to-end", "aria-label": "Go to the newest message" },
+      icon("down"),
+    );
+    this.element = h("div", { class: "log-frame" }, this.list, this.toEnd);
+    this.toEnd.addEventListener("click", () => this.scrollToEnd());
+    this.list.addEventListener("keydown", (event) => this.#moveBetweenMessages(event));
+    this.list.addEventListener("scroll", () => this.#offerEnd(), { passive: true });
+  }
+
+  /** Empties it for another conversation; `welcome` is shown until there is a message. */
+  clear(...welcome) {
+    this.#shown.clear();
+    this.list.replaceChildren();
+    this.#empty.replaceChildren(...welcome);
+  }
+
+  /** Shows messages and signs of life, as `speaker` sees them. Stays at the end if the end was in view. */
+  render(messages, signs, speaker) {
+    const atEnd = this.#isAtEnd();
+    const items = inOrder(messages, signs);
+    this.#removeAllBut(new Set(items.map(({ key }) => key)));
+    this.#empty.remove();
+    items.forEach((item, n) => this.#place(item, n, items[n - 1], speaker));
+    if (!items.length) this.list.append(this.#empty);
+    this.#keepOneTabStop();
+    if (atEnd) this.scrollToEnd();
+    if (this.#shown.has(this.#awaited)) this.reveal(this.#awaited);
+    this.#offerEnd();
+  }
+
+  /** Brings a message into view, now or when it comes: what one says oneself is never out of sight. */
+  reveal(key) {
+    const entry = this.#shown.get(key);
+    this.#awaited = entry ? "" : key;
+    entry?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  scrollToEnd() {
+    this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  #removeAllBut(wanted) {
+    for (const [key, { element }] of this.#shown) {
+      if (wanted.has(key)) continue;
+      element.remove();
+      this.#shown.delete(key);
+    }
+  }
+
+  #place(item, position, before, speaker) {
+    const entry = this.#shown.get(item.key) ?? { element: item.message ? messageArticle() : h("div") };
+    const value = item.message ?? item.sign.text;
+    if (entry.value !== value || entry.speaker !== speaker) this.#fill(entry, item, speaker);
+    Object.assign(entry, { value, speaker });
+    this.#shown.set(item.key, entry);
+    if (item.message) entry.element.classList.toggle("continued", isSameBreath(before?.message, item.message));
+    const there = this.list.children[position];
+    if (there !== entry.element) this.list.insertBefore(entry.element, there ?? null);
+  }
+
+  #fill(entry, { message, sign }, speaker) {
+    if (sign) {
+      const element = signElement(sign);
+      entry.element.replaceWith(element);
+      entry.element = element;
+      return;
+    }
+    const hadFocus = entry.element.contains(document.activeElement);
+    fillMessage(entry.element, message, speaker, this.#names, this.#allowed(message));
+    if (hadFocus && !entry.element.contains(document.activeElement)) entry.element.focus({ preventScroll: true });
+  }
+
+  #moveBetweenMessages(event) {
+    const forward = event.key === "ArrowDown";
+    const article = event.target.closest("article");
+    if (event.target !== article || (!forward && event.key !== "ArrowUp")) return;
+    event.preventDefault();
+    const articles = [...this.list.querySelectorAll("article")];
+    articles[articles.indexOf(article) + (forward ? 1 : -1)]?.focus();
+    this.#keepOneTabStop();
+  }
+
+  /** Tab enters the log once, at the message that has the focus or else the newest; arrows go on from there. */
+  #keepOneTabStop() {
+    const articles = [...this.list.querySelectorAll("article")];
+    const stop = articles.find((article) => article.contains(document.activeElement)) ?? articles.at(-1);
+    for (const article of articles) article.tabIndex = article === stop ? 0 : -1;
+  }
+
+  #isAtEnd() {
+    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
+  }
+
+  #offerEnd() {
+    this.toEnd.hidden = this.#isAtEnd();
+  }
+}
+
+/** Messages and signs as items {key, message} and {key, sign}; a sign stands where the answer will appear. */
+function inOrder(messages, signs) {
+  const items = messages.map((message) => ({ key: keyOf(message), message }));
+  for (const sign of signs) {
+    const inThread = ({ message }) => message && sign.thread && [message.id, message.thread].includes(sign.thread);
+    const after = sign.platform === "slack" ? items.findLastIndex(inThread) : -1;
+    items.splice(after < 0 ? items.length : after + 1, 0, { key: `sign ${sign.thread}`, sign });
+  }
+  return items;
+}
+
+/** Whether a message goes on where the one before stopped: same author, same thread, soon after. */
+function isSameBreath(before, message) {
+  return (
+    before !== undefined &&
+    before.author_id === message.author_id &&
+    before.thread === message.thread &&
+    message.at - before.at < SAME_BREATH_SECONDS
+  );
+}

@@ -1,0 +1,390 @@
+"""A local Slack: what people do in it, and what it keeps. The bot's side is in ``slack_methods``.
+
+The truth is message objects as the Web API shows them (``posts``); what the page shows is derived from them.
+"""
+
+import copy
+import random
+import re
+import secrets
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from simulator.deliver import SlackEvents
+from simulator.world import Button, Chat, File, FileInfo, Json, Message, Mistake, Person, World
+
+BOT_TOKEN = "xoxb-simulator"
+APP_TOKEN = "xapp-simulator"
+SIGNING_SECRET = "simulator-signing-secret"
+
+TEAM = "T0KABAR"
+APP = "A0KABAR"
+BOT_USER = "U0KABAR"
+BOT = "B0KABAR"
+ANN_DM = "D0ANN"
+BUDI_DM = "D0BUDI"
+GENERAL = "C0GENERAL"
+CHATS = (
+    Chat("slack", ANN_DM, "private", "Kabar", ("ann",)),
+    Chat("slack", BUDI_DM, "private", "Kabar", ("budi",)),
+    Chat("slack", GENERAL, "channel", "general", ("ann", "budi")),
+)
+
+
+class Post(Struct):
+    """``native`` is the message as the API shows it, metadata included. ``markdown`` is what came as markdown_text."""
+
+    native: Json
+    markdown: str = ""
+    stream_began: float = 0
+    """Unix time, 0 where no stream is open."""
+
+
+class Slack:
+    """Public: ``say``, ``edit``, ``delete``, ``tap``, ``open_home``, ``push`` (people), ``messages``, ``wait_for``."""
+
+    def __init__(
+        self, world: World, events: SlackEvents, bot_token: str = BOT_TOKEN, app_token: str = APP_TOKEN
+    ) -> None:
+        self.world = world
+        self.events = events
+        self.bot_token = bot_token
+        self.app_token = app_token
+        self.echo = True
+        """Whether the bot hears of its own messages, as it does on the real Slack."""
+        self.posts: dict[tuple[str, str], Post] = {}
+        self.files: dict[str, File] = {}
+        self.tickets: set[str] = set()
+        """Socket Mode addresses that were handed out and not used yet."""
+        self._last_ts = 0
+        world.chats.extend(CHATS)
+
+    # What people do.
+
+    async def say(
+        self, channel: str, user: str, text: str = "", thread_ts: str | None = None, *, file: File | None = None
+    ) -> Message:
+        """A person writes, in a thread where ``thread_ts`` is its root. Raises Mistake.
+
+        ``text`` is as typed; "@Kabar" is understood as a mention.
+        """
+        chat = self.world.chat("slack", channel)
+        sender = self.world.member(chat, user)
+        if not text.strip() and file is None:
+            raise Mistake("The message is empty.")
+        if thread_ts and not self.is_root(chat.id, thread_ts):
+            raise Mistake("The message that begins the thread is gone.")
+        typed = _typed(text.strip())
+        native = {**self._person_fields(sender), "text": typed, "blocks": [_rich_text(typed)]}
+        if file:
+            native |= {"subtype": "file_share", "files": [self.attach(file, sender.slack_id)]}
+        message = self.publish(chat.id, Post(native), thread_ts or "")
+        event = {**native, "channel": chat.id, "channel_type": _channel_type(chat), "event_ts": native["ts"]}
+        mention = {name: value for name, value in event.items() if name not in ("channel_type", "subtype")}
+        mentioned = chat.kind == "channel" and f"<@{BOT_USER}>" in typed
+        kinds = [event, {**mention, "type": "app_mention"}] if mentioned else [event]
+        # Which of the two comes first is chance on the real Slack, too.
+        for body in random.sample(kinds, len(kinds)):
+            self.push(body, message)
+        return message
+
+    async def edit(self, channel: str, user: str, ts: str, text: str) -> Message:
+        """A person changes a message of their own. Raises Mistake."""
+        chat = self.world.chat("slack", channel)
+        sender, post = self._own_post(chat, user, ts)
+        if not text.strip():
+            raise Mistake("The message is empty.")
+        before = copy.deepcopy(post.native)
+        typed = _typed(text.strip())
+        post.native |= {"text": typed, "blocks": [_rich_text(typed)]}
+        post.native["edited"] = {"user": sender.slack_id, "ts": self.new_ts()}
+        message = self.republish(chat.id, post)
+        self.push_change(chat.id, before, post.native, message)
+        return message
+
+    async def delete(self, channel: str, user: str, ts: str) -> None:
+        """A person deletes a message of their own. Raises Mistake."""
+        chat = self.world.chat("slack", channel)
+        self._own_post(chat, user, ts)
+        self.retract(chat.id, ts)
+
+    async def tap(self, channel: str, user: str, ts: str, button: str = "0.0") -> None:
+        """A person taps a button ("<row>.<column>"). Raises Mistake."""
+        chat = self.world.chat("slack", channel)
+        sender = self.world.member(chat, user)
+        post = self.posts.get((chat.id, ts))
+        found = dict(_elements(post.native)).get(button) if post else None
+        if post is None or found is None:
+            raise Mistake("There is no such button any more.")
+        action = {
+            name: found[name] for name in ("type", "action_id", "block_id", "text", "value", "style") if name in found
+        }
+        self.events.send_interaction(
+            {
+                "type": "block_actions",
+                "user": {"id": sender.slack_id, "username": sender.id, "name": sender.id, "team_id": TEAM},
+                "api_app_id": APP,
+                "container": {
+                    "type": "message",
+                    "message_ts": ts,
+                    "channel_id": chat.id,
+                    "is_ephemeral": False,
+                    **({"thread_ts": post.native["thread_ts"]} if "thread_ts" in post.native else {}),
+                },
+                "trigger_id": secrets.token_hex(8),
+                "team": {"id": TEAM, "domain": "simulator"},
+                "channel": {"id": chat.id, "name": "directmessage" if chat.kind == "private" else chat.title},
+                "message": _without_metadata(post.native),
+                "actions": [{**action, "action_ts": self.new_ts()}],
+            }
+        )
+
+    async def open_home(self, user: str, tab: str = "home") -> None:
+        """A person opens the app's home, or its messages with ``tab`` "messages"."""
+        person = self.world.person(user)
+        dm = next(chat for chat in self.world.chats if chat.platform == "slack" and chat.people == (person.id,))
+        ts = self.new_ts()
+        self.push({"type": "app_home_opened", "user": person.slack_id, "channel": dm.id, "tab": tab, "event_ts": ts})
+
+    def push(self, event: Json, message: Message | None = None) -> str:
+        """Send the bot any event, in its envelope. Returns the event_id."""
+        event_id = f"Ev{secrets.token_hex(5).upper()}"
+        authorization = {"enterprise_id": None, "team_id": TEAM, "user_id": BOT_USER, "is_bot": True}
+        envelope = {
+            "token": "simulator-verification-token",
+            "team_id": TEAM,
+            "api_app_id": APP,
+            "event": copy.deepcopy(_without_metadata(event)),
+            "type": "event_callback",
+            "event_id": event_id,
+            "event_time": int(self.world.now()),
+            "authorizations": [{**authorization, "is_enterprise_install": False}],
+            "is_ext_shared_channel": False,
+            "event_context": f"4-{event_id}",
+        }
+        self.events.send_event(envelope, message)
+        return event_id
+
+    def push_change(self, channel: str, before: Json, after: Json, message: Message | None = None) -> None:
+        """Tell the bot that a message changed."""
+        changed = {"message": _without_metadata(after), "previous_message": _without_metadata(before)}
+        self._push_hidden(channel, {"subtype": "message_changed", **changed}, message)
+
+    def _push_hidden(self, channel: str, fields: Json, message: Message | None = None) -> None:
+        ts = self.new_ts()
+        kind = _channel_type(self.world.chat("slack", channel))
+        place = {"channel": channel, "ts": ts, "event_ts": ts, "channel_type": kind}
+        self.push({"type": "message", "hidden": True, **fields, **place}, message)
+
+    def _own_post(self, chat: Chat, user: str, ts: str) -> tuple[Person, Post]:
+        sender = self.world.member(chat, user)
+        post = self.posts.get((chat.id, ts))
+        if post is None or post.native["user"] != sender.slack_id:
+            raise Mistake(f"{sender.name} has no such message.")
+        return sender, post
+
+    # What tests read.
+
+    def messages(self, channel: str, thread: str | None = None) -> list[Message]:
+        """A channel's messages in the order sent; of one thread with its root, if given."""
+        found = self.world.messages_of("slack", channel)
+        return [message for message in found if thread is None or thread in (message.id, message.thread)]
+
+    async def wait_for(self, fits: Callable[[Message], bool], timeout: float = 5) -> Message:
+        """The first Slack message that fits, now or within ``timeout`` seconds. Raises TimeoutError."""
+        return await self.world.wait_for("slack", fits, timeout)
+
+    # What the bot's methods use.
+
+    def new_ts(self) -> str:
+        """A timestamp no other message or event has."""
+        self._last_ts = max(self._last_ts + 100, int(self.world.now() * 1_000_000))
+        return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
+
+    def is_root(self, channel: str, ts: str) -> bool:
+        """Whether a thread can hang on this message: it is there, and no reply itself."""
+        post = self.posts.get((channel, ts))
+        return post is not None and post.native.get("thread_ts", ts) == ts
+
+    def bot_fields(self) -> Json:
+        profile = {"id": BOT, "app_id": APP, "name": "Kabar", "team_id": TEAM}
+        return {"type": "message", "user": BOT_USER, "bot_id": BOT, "app_id": APP, "team": TEAM, "bot_profile": profile}
+
+    def _person_fields(self, person: Person) -> Json:
+        return {"type": "message", "user": person.slack_id, "team": TEAM, "client_msg_id": secrets.token_hex(16)}
+
+    def publish(self, channel: str, post: Post, thread_ts: str, *, only_for: str = "") -> Message:
+        """Keep a new message and show it. Its ``ts`` is given here. An ephemeral one is only shown."""
+        post.native["ts"] = self.new_ts()
+        if thread_ts:
+            post.native["thread_ts"] = thread_ts
+        if not only_for:
+            self.posts[(channel, post.native["ts"])] = post
+            self._count_replies(channel, thread_ts)
+        shown = self._seen(channel, post)
+        shown.only_for = only_for
+        message = self.world.show(shown)
+        if message.is_bot:
+            self.world.sign("slack", channel, thread_ts, "", 0)
+        if message.is_bot and self.echo and not only_for:
+            kind = _channel_type(self.world.chat("slack", channel))
+            self.push({**post.native, "channel": channel, "event_ts": message.id, "channel_type": kind})
+        return message
+
+    def republish(self, channel: str, post: Post, *, edited: bool = True) -> Message:
+        """Show a message that changed."""
+        message = self._seen(channel, post)
+        before = self.world.messages[message.key]
+        message.at, message.delivery, message.reactions = before.at, before.delivery, before.reactions
+        message.edits = before.edits + edited
+        return self.world.show(message)
+
+    def retract(self, channel: str, ts: str) -> None:
+        post = self.posts.pop((channel, ts))
+        self.world.remove(self.world.messages[("slack", channel, ts)])
+        self._count_replies(channel, post.native.get("thread_ts", ""))
+        gone = {"subtype": "message_deleted", "deleted_ts": ts, "previous_message": _without_metadata(post.native)}
+        self._push_hidden(channel, gone)
+
+    def _count_replies(self, channel: str, thread_ts: str) -> None:
+        root = self.posts.get((channel, thread_ts))
+        if root is None:
+            return
+        replies = [post.native for post in self.thread(channel, thread_ts) if post is not root]
+        root.native |= {"thread_ts": thread_ts, "reply_count": len(replies)}
+        if replies:
+            root.native["latest_reply"] = replies[-1]["ts"]
+
+    def thread(self, channel: str, thread_ts: str) -> list[Post]:
+        """A thread's root and replies, in order."""
+        return [
+            post
+            for (where, ts), post in self.posts.items()
+            if where == channel and thread_ts in (ts, post.native.get("thread_ts"))
+        ]
+
+    def attach(self, file: File, user: str) -> Json:
+        """Keep a file; returns it as a Slack file object."""
+        file_id = f"F{secrets.token_hex(5).upper()}"
+        self.files[file_id] = file
+        return {
+            "id": file_id,
+            "name": file.name,
+            "title": file.name,
+            "mimetype": file.media_type,
+            "filetype": file.name.rpartition(".")[2],
+            "size": len(file.data),
+            "user": user,
+            "mode": "hosted",
+            "url_private": f"{self.world.url}/slack/files/{file_id}/{file.name}",
+            "url_private_download": f"{self.world.url}/slack/files/{file_id}/{file.name}",
+        }
+
+    def reset(self) -> None:
+        """Forget messages and files."""
+        self.posts.clear()
+        self.files.clear()
+
+    def _seen(self, channel: str, post: Post) -> Message:
+        """A message as people see it."""
+        native = post.native
+        is_bot = "bot_id" in native
+        person = None if is_bot else self.world.person(native["user"])
+        thread = native.get("thread_ts", "")
+        return Message(
+            platform="slack",
+            chat=channel,
+            id=native["ts"],
+            thread="" if thread == native["ts"] else thread,
+            at=self.world.now(),
+            author=person.name if person else "Kabar",
+            author_id=person.id if person else "bot",
+            is_bot=is_bot,
+            text="" if post.markdown else native["text"],
+            markdown_text=post.markdown,
+            blocks=shown_blocks(post),
+            streaming=post.stream_began > 0,
+            buttons=_buttons(native),
+            files=[_file_info(file) for file in native.get("files", [])],
+        )
+
+
+def shown_blocks(post: Post) -> list[Json]:
+    """What the page draws as blocks: not what it already has as text or Markdown."""
+    if "bot_id" not in post.native:
+        return []
+    return [block for block in post.native.get("blocks", []) if not (post.markdown and block["type"] == "markdown")]
+
+
+def _file_info(file: Json) -> FileInfo:
+    return FileInfo(file["name"], file["mimetype"], file["size"], f"/sim/files/{file['id']}")
+
+
+def _channel_type(chat: Chat) -> str:
+    return "im" if chat.kind == "private" else "channel"
+
+
+def _without_metadata(native: Json) -> Json:
+    """Events do not carry metadata, and the API shows it only to who asks."""
+    return {name: value for name, value in native.items() if name != "metadata"}
+
+
+_TOKEN = re.compile(r"<(?:@[UW]\w+|#C\w+|![a-z]+)(?:\|[^<>]*)?>")
+_URL = re.compile(r"https?://[^\s<>]+")
+
+
+def _typed(text: str) -> str:
+    """What a person typed, as Slack writes it: mentions and links in angle brackets, & < > escaped."""
+    text = re.sub(r"(?<!\w)@kabar\b", f"<@{BOT_USER}>", text, flags=re.IGNORECASE)
+    parts = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        parts += [_plain(text[end : token.start()]), token.group()]
+        end = token.end()
+    return "".join([*parts, _plain(text[end:])])
+
+
+def _plain(text: str) -> str:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _URL.sub(lambda found: f"<{found.group()}>", escaped)
+
+
+def _rich_text(typed: str) -> Json:
+    """The block that Slack's own apps send along with a person's text."""
+    elements: list[Json] = []
+    for part in re.split(r"(<[^<>]+>)", typed):
+        if part.startswith("<@"):
+            elements.append({"type": "user", "user_id": part[2:-1].partition("|")[0]})
+        elif part.startswith("<#"):
+            elements.append({"type": "channel", "channel_id": part[2:-1].partition("|")[0]})
+        elif part.startswith("<!"):
+            elements.append({"type": "broadcast", "range": part[2:-1]})
+        elif part.startswith("<"):
+            elements.append({"type": "link", "url": part[1:-1].replace("&amp;", "&")})
+        elif part:
+            text = part.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+            elements.append({"type": "text", "text": text})
+    section = {"type": "rich_text_section", "elements": elements}
+    return {"type": "rich_text", "block_id": secrets.token_hex(3), "elements": [section]}
+
+
+def _elements(native: Json) -> Iterator[tuple[str, Json]]:
+    """Every button of a message with its "<row>.<column>"; a row is a block that holds buttons."""
+    row = 0
+    for block in native.get("blocks", []):
+        candidates = block.get("elements", []) if block["type"] == "actions" else [block.get("accessory", {})]
+        buttons = [element for element in candidates if element.get("type") == "button"]
+        for column, button in enumerate(buttons):
+            yield f"{row}.{column}", {**button, "block_id": block["block_id"]}
+        row += bool(buttons)
+
+
+def _buttons(native: Json) -> list[list[Button]]:
+    rows: list[list[Button]] = []
+    for place, element in _elements(native):
+        button = Button(place, element["text"]["text"], element.get("style", ""), element.get("url", ""))
+        if place.endswith(".0"):
+            rows.append([])
+        rows[-1].append(button)
+    return rows

@@ -1,0 +1,523 @@
+"""The Web API's methods, as strict as the real ones and with their error codes, over what ``slack`` keeps.
+
+Each method is one function of the same shape: ``async def name(slack, params) -> fields of the answer``; it raises
+``Refused``. ``METHODS`` at the end names them. Rate limits are for faults to play.
+"""
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from simulator.slack import APP, BOT, BOT_USER, TEAM, Post, Slack, shown_blocks
+from simulator.slack_limits import (
+    HOME_BLOCKS_LIMIT,
+    TEXT_LIMIT,
+    Refused,
+    check_blocks,
+    check_markdown,
+    checked_metadata,
+)
+from simulator.world import Chat, Json, Message, Mistake, Person
+
+_STATUS_SECONDS = 120
+_STREAM_SECONDS = 300
+"""A stream dies by itself about five minutes after its start, with or without appends."""
+
+
+class Params:
+    """The parameters of one call: form fields are text, JSON bodies carry values; both are read here."""
+
+    def __init__(self, values: Json) -> None:
+        self.values = values
+
+    def text(self, name: str) -> str:
+        value = self.values.get(name)
+        if value is None:
+            return ""
+        return value if isinstance(value, str) else json.dumps(value)
+
+    def needed(self, name: str) -> str:
+        if not self.text(name):
+            raise Refused("invalid_arguments", f"missing required field: {name}")
+        return self.text(name)
+
+    def flag(self, name: str) -> bool:
+        return self.values.get(name) in (True, "true", "True", "1", 1)
+
+    def number(self, name: str, default: int) -> int:
+        try:
+            return int(self.values.get(name, default))
+        except (TypeError, ValueError):
+            raise Refused("invalid_arguments", f"{name} must be a number") from None
+
+    def value(self, name: str, kind: type[Any], error: str) -> Any:
+        """A JSON value of one type, None where it is left out."""
+        value = self.values.get(name)
+        if value in (None, ""):
+            return None
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except ValueError:
+                raise Refused(error) from None
+        if not isinstance(value, kind):
+            raise Refused(error)
+        return value
+
+
+class WebApi:
+    """The door the bot's calls come through."""
+
+    def __init__(self, slack: Slack) -> None:
+        self._slack = slack
+
+    async def call(self, method: str, token: str, params: Params) -> Json:
+        """Carry out a method; returns the body. Refusals are bodies too, with HTTP status 200."""
+        try:
+            do = METHODS.get(method)
+            if do is None:
+                raise Refused("unknown_method")
+            self._check_token(method, token)
+            return {"ok": True, **await do(self._slack, params)}
+        except Refused as refusal:
+            return failure(str(refusal), refusal.details)
+
+    def _check_token(self, method: str, token: str) -> None:
+        wanted = self._slack.app_token if method == "apps.connections.open" else self._slack.bot_token
+        if method == "api.test":
+            return
+        if not token:
+            raise Refused("not_authed")
+        if token not in (self._slack.bot_token, self._slack.app_token):
+            raise Refused("invalid_auth")
+        if token != wanted:
+            raise Refused("not_allowed_token_type")
+
+
+def failure(error: str, details: list[str] | None = None) -> Json:
+    more: Json = {"response_metadata": {"messages": details}} if details else {}
+    return {"ok": False, "error": error, **more}
+
+
+# Shared by the methods.
+
+
+def _channel(slack: Slack, params: Params, name: str = "channel") -> Chat:
+    """By its id; a person's id stands for their direct messages."""
+    wanted = params.needed(name)
+    for chat in slack.world.chats:
+        if chat.platform != "slack":
+            continue
+        is_dm_of = chat.kind == "private" and slack.world.person(chat.people[0]).slack_id == wanted
+        if chat.id == wanted or is_dm_of:
+            return chat
+    raise Refused("channel_not_found")
+
+
+def _thread(slack: Slack, chat: Chat, params: Params) -> str:
+    """The real Slack takes a reply's ``ts`` when posting, and shows the message nowhere; here it is refused."""
+    thread = params.text("thread_ts")
+    if thread and not slack.is_root(chat.id, thread):
+        raise Refused("invalid_thread_ts")
+    return thread
+
+
+def _user(slack: Slack, user_id: str) -> Person:
+    try:
+        person = slack.world.person(user_id)
+    except Mistake:
+        raise Refused("user_not_found") from None
+    if person.slack_id != user_id:
+        raise Refused("user_not_found")
+    return person
+
+
+def _blocks(params: Params) -> list[Json] | None:
+    """Checked, and with the block_ids that Slack gives to those without."""
+    blocks: list[Json] | None = params.value("blocks", list, "invalid_blocks_format")
+    if blocks is None:
+        return None
+    check_blocks(blocks)
+    return [_with_ids(block) for block in blocks]
+
+
+def _with_ids(block: Json) -> Json:
+    named = {"block_id": secrets.token_hex(3), **block}
+    if block["type"] == "actions":
+        named["elements"] = [{"action_id": secrets.token_hex(3), **element} for element in block["elements"]]
+    elif block.get("accessory"):
+        named["accessory"] = {"action_id": secrets.token_hex(3), **block["accessory"]}
+    return named
+
+
+def _content(params: Params) -> tuple[Json, str]:
+    """The fields that make up a message, and its Markdown source if it came as that."""
+    markdown = params.text("markdown_text")
+    blocks = _blocks(params)
+    text = params.text("text")[:TEXT_LIMIT]
+    if markdown and (blocks or text):
+        raise Refused("markdown_text_conflict")
+    if not (markdown or blocks or text.strip()):
+        raise Refused("no_text")
+    check_markdown(markdown)
+    content: Json = {"text": markdown or text}
+    if markdown:
+        content["blocks"] = [_markdown_block(markdown)]
+    elif blocks:
+        content["blocks"] = blocks
+    metadata = params.value("metadata", dict, "invalid_metadata_format")
+    if metadata is not None:
+        content["metadata"] = checked_metadata(metadata)
+    return content, markdown
+
+
+def _markdown_block(text: str) -> Json:
+    return {"type": "markdown", "block_id": secrets.token_hex(3), "text": text}
+
+
+def _own(slack: Slack, chat: Chat, ts: str, error: str) -> Post:
+    post = slack.posts.get((chat.id, ts))
+    if post is None:
+        raise Refused("message_not_found")
+    if post.native.get("bot_id") != BOT:
+        raise Refused(error)
+    return post
+
+
+def _shown(native: Json, params: Params | None = None) -> Json:
+    """A message in an answer: with its metadata only where the call asked for it."""
+    if params and params.flag("include_all_metadata"):
+        return native
+    return {name: value for name, value in native.items() if name != "metadata"}
+
+
+def _page(found: list[Json], params: Params, default_limit: int) -> Json:
+    """One page of a list. The cursor is the position of the next item."""
+    limit = params.number("limit", default_limit)
+    cursor = params.text("cursor")
+    if limit < 1:
+        raise Refused("invalid_limit")
+    if cursor and not cursor.removeprefix("next:").isdecimal():
+        raise Refused("invalid_cursor")
+    start = int(cursor.removeprefix("next:") or 0)
+    more = start + limit < len(found)
+    page = [_shown(native, params) for native in found[start : start + limit]]
+    answer: Json = {"messages": page, "has_more": more}
+    if more:
+        answer["response_metadata"] = {"next_cursor": f"next:{start + limit}"}
+    return answer
+
+
+def _within(ts: str, params: Params) -> bool:
+    """Whether a message lies between ``oldest`` and ``latest``. Timestamps have one length, so they compare as text."""
+    oldest, latest = params.text("oldest"), params.text("latest")
+    if params.flag("inclusive") and ts in (oldest, latest):
+        return True
+    return (not oldest or float(ts) > float(oldest)) and (not latest or float(ts) < float(latest))
+
+
+# The methods.
+
+
+async def api_test(slack: Slack, params: Params) -> Json:
+    if error := params.text("error"):
+        raise Refused(error)
+    return {"args": params.values}
+
+
+async def auth_test(slack: Slack, params: Params) -> Json:
+    return {
+        "url": "https://simulator.slack.com/",
+        "team": "Simulator",
+        "user": "kabar",
+        "team_id": TEAM,
+        "user_id": BOT_USER,
+        "bot_id": BOT,
+        "is_enterprise_install": False,
+    }
+
+
+async def post_message(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    content, markdown = _content(params)
+    thread = _thread(slack, chat, params)
+    post = Post({**slack.bot_fields(), **content}, markdown)
+    message = slack.publish(chat.id, post, thread)
+    return {"channel": chat.id, "ts": message.id, "message": _shown(post.native)}
+
+
+async def update(slack: Slack, params: Params) -> Json:
+    """Blocks stay where a call does not name them; an empty list removes them."""
+    chat = _channel(slack, params)
+    post = _own(slack, chat, params.needed("ts"), "cant_update_message")
+    if post.stream_began:
+        raise Refused("streaming_state_conflict")
+    content, markdown = _content(params)
+    before = dict(post.native)
+    if not markdown and params.values.get("blocks") is None:
+        content["blocks"] = shown_blocks(post)
+    kept = {name: value for name, value in post.native.items() if name not in ("text", "blocks")}
+    post.native = {**kept, **content, "edited": {"user": BOT_USER, "ts": slack.new_ts()}}
+    post.markdown = markdown
+    slack.republish(chat.id, post)
+    _tell_change(slack, chat, before, post)
+    return {"channel": chat.id, "ts": post.native["ts"], "text": post.native["text"], "message": _shown(post.native)}
+
+
+def _tell_change(slack: Slack, chat: Chat, before: Json, post: Post) -> None:
+    if slack.echo:
+        slack.push_change(chat.id, before, post.native)
+
+
+async def delete(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    post = _own(slack, chat, params.needed("ts"), "cant_delete_message")
+    slack.retract(chat.id, post.native["ts"])
+    return {"channel": chat.id, "ts": post.native["ts"]}
+
+
+async def post_ephemeral(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    person = _user(slack, params.needed("user"))
+    if person.id not in chat.people:
+        raise Refused("user_not_in_channel")
+    content, markdown = _content(params)
+    thread = _thread(slack, chat, params)
+    post = Post({**slack.bot_fields(), **content}, markdown)
+    return {"message_ts": slack.publish(chat.id, post, thread, only_for=person.id).id}
+
+
+async def start_stream(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    thread = _thread(slack, chat, params)
+    if not thread:
+        raise Refused("invalid_thread_ts")
+    if chat.kind != "private":
+        for name in ("recipient_team_id", "recipient_user_id"):
+            if not params.text(name):
+                raise Refused(f"missing_{name}")
+        _user(slack, params.text("recipient_user_id"))
+    markdown = _streamed(params)
+    native = {**slack.bot_fields(), "text": markdown, "streaming_state": "in_progress"}
+    post = Post(native, markdown, stream_began=slack.world.now())
+    message = slack.publish(chat.id, post, thread)
+    return {"channel": chat.id, "ts": message.id}
+
+
+async def append_stream(slack: Slack, params: Params) -> Json:
+    chat, post = _open_stream(slack, params)
+    addition = _streamed(params)
+    if not addition and not params.values.get("chunks"):
+        raise Refused("no_text")
+    _extend(post, addition)
+    slack.republish(chat.id, post, edited=False)
+    return {"channel": chat.id, "ts": post.native["ts"]}
+
+
+async def stop_stream(slack: Slack, params: Params) -> Json:
+    chat, post = _open_stream(slack, params)
+    addition = _streamed(params)
+    blocks = _blocks(params)
+    metadata = params.value("metadata", dict, "invalid_metadata_format")
+    before = dict(post.native)
+    _extend(post, addition)
+    post.native["blocks"] = [_markdown_block(post.markdown), *(blocks or [])]
+    if metadata is not None:
+        post.native["metadata"] = checked_metadata(metadata)
+    _close_stream(post)
+    slack.republish(chat.id, post, edited=False)
+    _tell_change(slack, chat, before, post)
+    return {"channel": chat.id, "ts": post.native["ts"], "message": _shown(post.native)}
+
+
+def _open_stream(slack: Slack, params: Params) -> tuple[Chat, Post]:
+    chat = _channel(slack, params)
+    post = _own(slack, chat, params.needed("ts"), "message_not_owned_by_app")
+    if post.stream_began and slack.world.now() > post.stream_began + _STREAM_SECONDS:
+        _close_stream(post)
+        slack.republish(chat.id, post, edited=False)
+    if not post.stream_began:
+        raise Refused("message_not_in_streaming_state")
+    return chat, post
+
+
+def _close_stream(post: Post) -> None:
+    post.stream_began = 0
+    post.native["streaming_state"] = "completed"
+
+
+def _extend(post: Post, addition: str) -> None:
+    post.markdown += addition
+    post.native["text"] = post.markdown
+
+
+def _streamed(params: Params) -> str:
+    """The Markdown a call adds to a stream, whole or in chunks. Tasks and plans are accepted and not shown."""
+    texts = [params.text("markdown_text")]
+    for chunk in params.value("chunks", list, "invalid_chunks") or []:
+        if not isinstance(chunk, dict) or chunk.get("type") not in ("markdown_text", "task_update", "plan_update"):
+            raise Refused("invalid_chunks")
+        if chunk["type"] == "markdown_text":
+            texts.append(str(chunk.get("text", "")))
+    for text in texts:
+        check_markdown(text)
+    return "".join(texts)
+
+
+async def replies(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    ts = params.needed("ts")
+    post = slack.posts.get((chat.id, ts))
+    if post is None:
+        raise Refused("thread_not_found")
+    root, *rest = (found.native for found in slack.thread(chat.id, post.native.get("thread_ts", ts)))
+    found = [root, *(native for native in rest if _within(native["ts"], params))]
+    return _page(found, params, 1000)
+
+
+async def history(slack: Slack, params: Params) -> Json:
+    chat = _channel(slack, params)
+    natives = [post.native for (where, _), post in slack.posts.items() if where == chat.id]
+    top = [native for native in natives if native.get("thread_ts", native["ts"]) == native["ts"]]
+    found = [native for native in reversed(top) if _within(native["ts"], params)]
+    return _page(found, params, 100)
+
+
+async def info(slack: Slack, params: Params) -> Json:
+    return {"channel": _conversation(slack, _channel(slack, params))}
+
+
+async def open_conversation(slack: Slack, params: Params) -> Json:
+    users = params.text("users")
+    if not users:
+        return {"channel": _conversation(slack, _channel(slack, params))}
+    if "," in users:
+        raise Refused("method_not_supported_for_channel_type")
+    _user(slack, users)
+    return {"channel": _conversation(slack, _channel(slack, params, "users"))}
+
+
+def _conversation(slack: Slack, chat: Chat) -> Json:
+    common = {"id": chat.id, "created": 1_700_000_000, "is_archived": False, "context_team_id": TEAM}
+    if chat.kind == "private":
+        return {**common, "is_im": True, "user": slack.world.person(chat.people[0]).slack_id}
+    kinds = {"is_channel": True, "is_group": False, "is_im": False, "is_private": False}
+    return {**common, **kinds, "name": chat.title, "is_member": True, "num_members": len(chat.people) + 1}
+
+
+async def user_info(slack: Slack, params: Params) -> Json:
+    user_id = params.needed("user")
+    if user_id == BOT_USER:
+        return {"user": _user_object(BOT_USER, "kabar", "Kabar", is_bot=True)}
+    person = _user(slack, user_id)
+    return {"user": {**_user_object(user_id, person.id, person.name), "locale": person.language}}
+
+
+def _user_object(user_id: str, name: str, real_name: str, *, is_bot: bool = False) -> Json:
+    profile = {"real_name": real_name, "display_name": real_name, "team": TEAM}
+    more = {"tz": "Asia/Jakarta", "tz_offset": 25200, "is_bot": is_bot, "deleted": False, "profile": profile}
+    return {"id": user_id, "team_id": TEAM, "name": name, "real_name": real_name, **more}
+
+
+async def add_reaction(slack: Slack, params: Params) -> Json:
+    message, emoji = _reaction(slack, params)
+    if emoji in message.reactions:
+        raise Refused("already_reacted")
+    message.reactions.append(emoji)
+    slack.world.show(message)
+    return {}
+
+
+async def remove_reaction(slack: Slack, params: Params) -> Json:
+    message, emoji = _reaction(slack, params)
+    if emoji not in message.reactions:
+        raise Refused("no_reaction")
+    message.reactions.remove(emoji)
+    slack.world.show(message)
+    return {}
+
+
+def _reaction(slack: Slack, params: Params) -> tuple[Message, str]:
+    chat = _channel(slack, params)
+    emoji = params.needed("name")
+    message = slack.world.messages.get(("slack", chat.id, params.needed("timestamp")))
+    if message is None:
+        raise Refused("message_not_found")
+    return message, f":{emoji}:"
+
+
+async def set_thread_status(slack: Slack, params: Params) -> Json:
+    chat, thread = _status_place(slack, params)
+    slack.world.sign("slack", chat.id, thread, params.text("status"), _STATUS_SECONDS)
+    return {}
+
+
+async def set_session_status(slack: Slack, params: Params) -> Json:
+    chat, thread = _status_place(slack, params)
+    status = params.needed("status")
+    if status not in ("processing", "active", "suspended", "closed"):
+        raise Refused("invalid_arguments", "status must be one of processing, active, suspended, closed")
+    if len(params.text("title")) > 200:
+        raise Refused("invalid_arguments", "title must be less than 201 characters")
+    text = "is working…" if status == "processing" else ""
+    slack.world.sign("slack", chat.id, thread, text, _STATUS_SECONDS)
+    return {}
+
+
+def _status_place(slack: Slack, params: Params) -> tuple[Chat, str]:
+    chat = _channel(slack, params, "channel_id")
+    params.needed("thread_ts")
+    return chat, _thread(slack, chat, params)
+
+
+async def open_connection(slack: Slack, params: Params) -> Json:
+    ticket = secrets.token_hex(8)
+    slack.tickets.add(ticket)
+    return {"url": f"{slack.world.url.replace('http', 'ws', 1)}/slack/socket?ticket={ticket}&app_id={APP}"}
+
+
+async def file_info(slack: Slack, params: Params) -> Json:
+    file_id = params.needed("file")
+    for post in slack.posts.values():
+        for file in post.native.get("files", []):
+            if file["id"] == file_id:
+                return {"file": file}
+    raise Refused("file_not_found")
+
+
+async def publish_view(slack: Slack, params: Params) -> Json:
+    person = _user(slack, params.needed("user_id"))
+    view: Json | None = params.value("view", dict, "invalid_arguments")
+    if view is None or view.get("type") != "home" or not isinstance(view.get("blocks"), list):
+        raise Refused("invalid_arguments", "view must be of type home, with blocks")
+    check_blocks(view["blocks"], HOME_BLOCKS_LIMIT)
+    stored = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": TEAM, "app_id": APP, **view}
+    slack.world.homes[person.slack_id] = stored
+    slack.world.emit("home", {"user": person.slack_id, "view": stored})
+    return {"view": stored}
+
+
+METHODS: dict[str, Callable[[Slack, Params], Awaitable[Json]]] = {
+    "api.test": api_test,
+    "auth.test": auth_test,
+    "chat.postMessage": post_message,
+    "chat.update": update,
+    "chat.delete": delete,
+    "chat.postEphemeral": post_ephemeral,
+    "chat.startStream": start_stream,
+    "chat.appendStream": append_stream,
+    "chat.stopStream": stop_stream,
+    "conversations.replies": replies,
+    "conversations.history": history,
+    "conversations.info": info,
+    "conversations.open": open_conversation,
+    "users.info": user_info,
+    "reactions.add": add_reaction,
+    "reactions.remove": remove_reaction,
+    "assistant.threads.setStatus": set_thread_status,
+    "agents.sessions.setStatus": set_session_status,
+    "apps.connections.open": open_connection,
+    "files.info": file_info,
+    "views.publish": publish_view,
+}
