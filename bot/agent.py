@@ -18,7 +18,7 @@ from bot.deadline import Deadline, OutOfTime
 from bot.errors import ModelUnavailable, PromptTooLong
 from bot.history import tool_calls
 from bot.journal import Journal
-from bot.messages import Answered, Ended, Entry, Inbound, Json, Reply, Returned
+from bot.messages import Answered, Ended, Entry, Json, Reply, Returned
 from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
 from bot.texts import say
@@ -214,17 +214,13 @@ class Agent:
         else:
             voice.working([call["name"] for call in calls])
             results = await _Round(answered, calls, journal, self._toolbox, self._clock.now(), deadline).run()
-        said = [inbound for inbound in journal.arrived if steers(inbound, journal)]
+        steering = journal.head.settings.meanwhile == "steer"
+        said = [inbound for inbound in journal.arrived if steering and journal.is_askers_word(inbound)]
         returned = Returned(turn=journal.turn.id, results=tuple(results), said=tuple(said))
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
             returned = Returned(turn=returned.turn, results=returned.results, said=returned.said, note=LAST_CALL)
         await journal.append(returned, taken=said)
-
-
-def steers(inbound: Inbound, journal: Journal) -> bool:
-    """Whether a message that arrived while the turn runs is added to it: plain words of the one who asked."""
-    return inbound.kind == "message" and not inbound.command and inbound.sender.id == journal.turn.asker.id
 
 
 class _Round:

@@ -1,16 +1,24 @@
 """What people ask of the bot itself, answered without the model."""
 
+from typing import get_args
+
 from msgspec import Struct
 
-from bot.messages import Inbound
+from bot.messages import Inbound, Meanwhile
 from bot.texts import say
 
 
 class Told(Struct, frozen=True):
-    """Our own answer. ``fresh``: nothing said so far is shown to the model again."""
+    """Our own answer.
+
+    ``fresh``: nothing said so far is shown to the model again. ``meanwhile``: the chat's new setting. ``button``: the
+    text, by its name, of a button that does the turn again.
+    """
 
     text: str
     fresh: bool = False
+    meanwhile: Meanwhile | None = None
+    button: str = ""
 
 
 def answer(inbound: Inbound) -> Told | None:
@@ -21,6 +29,16 @@ def answer(inbound: Inbound) -> Told | None:
             return Told(say("help", language))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
+        case "meanwhile":
+            return _meanwhile(inbound)
         case "stop":
             return Told(say("nothing_to_stop", language))
     return None
+
+
+def _meanwhile(inbound: Inbound) -> Told:
+    language = inbound.sender.language
+    for choice in get_args(Meanwhile):
+        if inbound.text.strip().lower() == choice:
+            return Told(say(f"meanwhile_{choice}", language), meanwhile=choice)
+    return Told(say("meanwhile", language))

@@ -13,17 +13,21 @@ import logging
 import time
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from bot.agent import Later
 from bot.deadline import Deadline
-from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.history import reply_text
 from bot.journal import Journal
-from bot.messages import Answered, Ended, Entry, Part
+from bot.messages import Answered, Button, Ended, Entry, Part, Returned
 from bot.ports import Channel, Clock, Rendered
 from bot.texts import say
 
 log = logging.getLogger(__name__)
 
+CUT = ("max_tokens", "model_context_window_exceeded")
+STOP_AFTER = 2  # seconds; a turn that is over by then needs no Stop button
 TYPING_EVERY = 4.0  # seconds; Telegram's sign lasts five
 
 
@@ -34,11 +38,23 @@ def answer_text(entries: Sequence[Entry], language: str) -> str:
         match entry:
             case Answered():
                 texts.append(reply_text(entry))
-                if entry.reply.stop_reason in ("max_tokens", "model_context_window_exceeded") and entry is entries[-1]:
+                if entry.reply.stop_reason in CUT and entry is entries[-1]:
                     texts.append(say("cut", language))
             case Ended(shown=shown):
                 texts.append(shown)
     return "\n\n".join(text for text in texts if text.strip())
+
+
+def answer_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...]:
+    """What a person can do with an answer: go on where a limit cut it, or what its end offers."""
+    last = entries[-1]
+    if isinstance(last, Ended):
+        return last.buttons
+    limited = any(isinstance(entry, Returned) and entry.note for entry in entries)
+    cut = isinstance(last, Answered) and last.reply.stop_reason in CUT
+    if isinstance(last, Answered) and (limited or cut):
+        return (Button(say("more", language), f"more:{last.turn}"),)
+    return ()
 
 
 class Delivery:
@@ -117,11 +133,11 @@ class Delivery:
         if not text.strip():
             return
         try:
-            for index, part in enumerate(self._channel.render(text)):
+            for index, part in enumerate(self._parts(text, self._stop_button())):
                 if self._is_uncertain(index):
                     return  # settled at the end, when the whole text is known
                 await self._put(index, part)
-        except ChatClosed:
+        except (ChatClosed, ChatMoved):
             raise
         except SendLater as error:
             self._flood_until = time.monotonic() + error.retry_after
@@ -129,6 +145,17 @@ class Delivery:
         except SendError as error:
             log.info("turn=<%s> | an edit on the way was not shown: %s", self._journal.turn.id, error)
         self._next_edit = time.monotonic() + interval
+
+    def _parts(self, text: str, buttons: tuple[Button, ...]) -> list[Rendered]:
+        """The reply's messages; buttons are under the last one only."""
+        *others, last = self._channel.render(text)
+        return [*others, replace(last, buttons=buttons)]
+
+    def _stop_button(self) -> tuple[Button, ...]:
+        turn = self._journal.turn
+        if not self._channel.stop_button or self._clock.now() - turn.began < STOP_AFTER:
+            return ()
+        return (Button(say("stop", self._language), f"stop:{turn.id}"),)
 
     def _view(self) -> str:
         texts = [answer_text(self._journal.own(), self._language), self.unfinished]
@@ -142,7 +169,7 @@ class Delivery:
         """Bring every part to its final text. Raises Later where flood control outlives this invocation, ChatClosed
         where nothing can be shown any more; what is done by then stays done."""
         text = answer_text(self._journal.own(), self._language) or say("empty", self._language)
-        parts = self._channel.render(text)
+        parts = self._parts(text, answer_buttons(self._journal.own(), self._language))
         for index, part in enumerate(parts):
             await self._insist(index, part, deadline)
         for index in range(len(parts), len(self._journal.turn.parts)):
@@ -154,7 +181,7 @@ class Delivery:
         while True:
             await self._wait_out_the_flood(deadline)
             try:
-                await self._put(index, Rendered(part.text) if plain else part)
+                await self._put(index, replace(part, markup=()) if plain else part)
                 return
             except SendLater as error:
                 self._flood_until = time.monotonic() + error.retry_after

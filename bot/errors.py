@@ -14,6 +14,7 @@
     │   ├── SendUncertain           cut between the platform and us: it may have arrived
     │   ├── SendRefused             this message can not be shown as it is (markup, length)
     │   ├── MessageGone             the message to edit is no longer there
+    │   ├── ChatMoved               the group became a supergroup; carries its new chat id
     │   └── ChatClosed              blocked, kicked, deleted: nothing can ever be sent here
     └── ConfigError               the owner: says what is missing and what to do
 
@@ -85,12 +86,16 @@ class MessageGone(SendError):
     pass
 
 
-class ChatClosed(SendError):
-    """``moved_to`` is the id the chat lives on under, where the platform names one (a Telegram group that grew)."""
+class ChatMoved(SendError):
+    """``chat`` is the new chat id, as text."""
 
-    def __init__(self, message: str, moved_to: str = "") -> None:
+    def __init__(self, message: str, chat: str) -> None:
         super().__init__(message)
-        self.moved_to = moved_to
+        self.chat = chat
+
+
+class ChatClosed(SendError):
+    pass
 
 
 class ConfigError(KabarError):

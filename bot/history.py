@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from bot.messages import Answered, Asked, Attachment, Ended, Entry, Inbound, Json, Returned, Summary
 
 THINKING = ("thinking", "redacted_thinking")
+HIDDEN = ("refused", "told", "undone")
+"""Ends of turns that the model is never shown."""
 
 
 def build_messages(entries: Sequence[Entry], current: str) -> list[Json]:
@@ -20,7 +22,7 @@ def build_messages(entries: Sequence[Entry], current: str) -> list[Json]:
     A thinking block is signed over all that came before it, so it is kept only where nothing before it was left out:
     inside the turn that is running.
     """
-    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in ("refused", "told")}
+    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
     messages = _Messages()
     for entry in entries:
         match entry:
@@ -88,9 +90,7 @@ def say(said: Iterable[Inbound]) -> list[Json]:
     blocks = []
     for inbound in said:
         blocks.append(_text(_context(inbound)))
-        words = "\n\n".join(
-            filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), inbound.words))
-        )
+        words = "\n\n".join(filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), inbound.words)))
         blocks.append(_text(words or "(an empty message)"))
     return blocks
 
@@ -98,7 +98,8 @@ def say(said: Iterable[Inbound]) -> list[Json]:
 def _context(inbound: Inbound) -> str:
     when = datetime.fromtimestamp(inbound.sent_at, UTC).strftime("%A %Y-%m-%d %H:%M UTC")
     where = f"{inbound.place.platform}, {'group' if inbound.place.group else 'private'}"
-    return f"<context>{when}. From {_plain(inbound.sender.name) or inbound.sender.id} ({where}).</context>"
+    edited = " They edited a message above; now it reads:" if inbound.kind == "edit" else ""
+    return f"<context>{when}. From {_plain(inbound.sender.name) or inbound.sender.id} ({where}).{edited}</context>"
 
 
 def _quoted(inbound: Inbound) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.messages import Entry, Head, Inbound, Json, Numbered, Part, ToolRun, Turn
+from bot.inbox import asked_with
+from bot.messages import ChatSettings, Entry, Head, Inbound, Json, Numbered, Part, Summary, ToolRun, Turn
+from bot.moving import moved_place
 from bot.ports import Change, Store
 from bot.tasks import uncut
 
@@ -43,14 +45,26 @@ class Journal:
 
     def own(self) -> list[Entry]:
         """This turn's entries."""
-        return [each.entry for each in self._window if each.seq >= self.turn.first]
+        turn = self.turn
+        own = (each.entry for each in self._window if each.seq >= turn.first)
+        return [entry for entry in own if not isinstance(entry, Summary) and entry.turn == turn.id]
 
-    async def append(self, *entries: Entry, taken: Sequence[Inbound] = (), **changes: Any) -> None:
+    def is_askers_word(self, inbound: Inbound) -> bool:
+        """Whether it adds to this turn: plain words of the one who asked, or a correction of what they said in it."""
+        if inbound.command or inbound.sender.id != self.turn.asker.id:
+            return False
+        if inbound.kind == "edit":
+            return asked_with(inbound.native_id, self.own()) is not None
+        return inbound.kind == "message"
+
+    async def append(
+        self, *entries: Entry, taken: Sequence[Inbound] = (), settings: ChatSettings | None = None
+    ) -> None:
         """Store the next step; a stored step is progress, so the count of failures begins anew."""
         keys = tuple(inbound.key for inbound in taken)
         async with self._lock:
-            turn = replace(self.turn, **{"failures": 0, "inbox": self.turn.inbox + keys, **changes})
-            await self._commit(Change(entries=entries, turn=turn, take=keys))
+            turn = replace(self.turn, failures=0, inbox=self.turn.inbox + keys)
+            await self._commit(Change(entries=entries, turn=turn, take=keys, settings=settings))
         gone = set(keys)
         self.arrived = [inbound for inbound in self.arrived if inbound.key not in gone]
 
@@ -71,10 +85,18 @@ class Journal:
             await self._commit(Change(turn=self.turn, since=since))
         self._window = [each for each in self._window if each.seq >= since]
 
-    async def end(self, since: int | None) -> None:
-        """The turn is over: its messages are answered, the lease is free."""
+    async def move_place(self, chat: str) -> None:
+        """The chat has a new id, and none of the messages sent so far is known there."""
+        await self.update(place=moved_place(self.turn.place, chat), parts=())
+
+    async def end(self, since: int | None, *, closed: bool) -> None:
+        """The turn is over: its messages are answered, the lease is free. ``closed``: the chat can not be written to,
+        so nothing that waits in it is worth a cent."""
+        waiting = await self._store.inbox(self.head.conversation) if closed else []
+        done = (*self.turn.inbox, *(inbound.key for inbound in waiting))
+        settings = replace(self.head.settings, closed=closed) if closed != self.head.settings.closed else None
         async with self._lock:
-            await self._commit(Change(since=since, done=self.turn.inbox, release=True))
+            await self._commit(Change(since=since, done=done, settings=settings, release=True))
 
     async def release(self) -> None:
         """Give the conversation free with its turn still open: another invocation goes on."""

@@ -129,6 +129,13 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     spoiled: dict[str, str] = {}
 
 
+class Button(Struct, frozen=True):
+    """Something to tap under a message. ``data`` comes back in the tap: a word and a turn's id, at most 64 bytes."""
+
+    label: str
+    data: str
+
+
 # The record: one entry per step, appended, never rewritten.
 
 
@@ -163,14 +170,14 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
 
     ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
     a notice; the model sees neither; ``fresh``: nor anything before it), "stopped" (by a person, in the middle of a
-    reply), "failed" (with the reference the person was given).
+    reply), "failed" (``shown`` holds the reference the person was given), "undone" (it is done again by a later turn).
     """
 
     turn: str
-    why: Literal["refused", "stopped", "failed", "told"]
+    why: Literal["refused", "told", "stopped", "failed", "undone"]
     shown: str = ""
-    reference: str = ""
     fresh: bool = False
+    buttons: tuple[Button, ...] = ()
 
 
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
@@ -211,6 +218,22 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     """Model calls that failed or were cut since the last entry was stored."""
 
 
+Meanwhile = Literal["steer", "queue", "interrupt"]
+"""What a message does that arrives while a turn runs: it is added to it, waits its turn, or ends it."""
+
+
+class ChatSettings(Struct, frozen=True, omit_defaults=True):
+    """What a conversation keeps between turns.
+
+    ``closed``: the bot was blocked or thrown out, nothing can be sent. ``moved_from``: the conversation this one was
+    before Telegram made its group a supergroup.
+    """
+
+    meanwhile: Meanwhile = "steer"
+    closed: bool = False
+    moved_from: str = ""
+
+
 class Head(Struct, frozen=True, omit_defaults=True):
     """The one item per conversation that says who works on it and where it stands.
 
@@ -224,6 +247,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
     last: int = 0
     since: int = 1
     turn: Turn | None = None
+    settings: ChatSettings = ChatSettings()
 
 
 class Numbered(Struct, frozen=True):
@@ -245,6 +269,7 @@ _entry_decoder = json.Decoder(Entry)
 _inbound_decoder = json.Decoder(Inbound)
 _turn_decoder = json.Decoder(Turn)
 _run_decoder = json.Decoder(ToolRun)
+_settings_decoder = json.Decoder(ChatSettings)
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -261,3 +286,7 @@ def decode_turn(data: bytes) -> Turn:
 
 def decode_tool_run(data: bytes) -> ToolRun:
     return _run_decoder.decode(data)
+
+
+def decode_settings(data: bytes) -> ChatSettings:
+    return _settings_decoder.decode(data)

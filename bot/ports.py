@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from bot.messages import Entry, Head, Inbound, Json, Numbered, Place, Reply, ToolRun, Turn
+from bot.messages import Button, ChatSettings, Entry, Head, Inbound, Json, Numbered, Place, Reply, ToolRun, Turn
 
 
 class Receipt(Enum):
@@ -32,6 +32,8 @@ class Change(Struct, frozen=True):
     """Inbox keys that now belong to the turn: no longer pending, not yet done."""
     done: tuple[str, ...] = ()
     """Inbox keys that are answered: kept only so that a late repeat is recognised."""
+    settings: ChatSettings | None = None
+    """None leaves them as they are."""
     release: bool = False
 
 
@@ -74,6 +76,12 @@ class Store(Protocol):
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         """What is known of these calls, by tool_use id."""
 
+    async def overdue(self, before: int) -> list[str]:
+        """Conversations with a message that came before this Unix time and is not done: whose wake may be lost.
+
+        Eventually consistent, and at most a few hundred: for whoever sweeps every minute or after a restart.
+        """
+
 
 class Wake(Protocol):
     async def wake(self, conversation: str, reason: str) -> None:
@@ -111,15 +119,19 @@ class Rendered(Struct, frozen=True):
     """One message as a platform will show it, within its limits.
 
     ``text`` is what is sent; ``markup`` is the channel's own way to style it (Telegram: entities), () for plain.
+    ``buttons`` stand in one row below it.
     """
 
     text: str
     markup: tuple[Json, ...] = ()
+    buttons: tuple[Button, ...] = ()
 
 
 class Channel(Protocol):
     """One platform's way out. Every call ends within a few seconds and raises only SendErrors."""
 
+    stop_button: bool
+    """Whether a growing message may carry a Stop button that is gone when it is done."""
     edit_interval: float
     """Seconds between two edits of one message that the platform puts up with, in a private chat."""
     group_edit_interval: float

@@ -36,11 +36,40 @@ _TEXTS = {
     ),
     "help": (
         "Write to me in plain words; in a group or channel, mention me. While I work you can add to your question.\n\n"
-        "/new – start a new conversation\n/stop – stop what I am doing\n/help – this page",
+        "/new – start a new conversation\n/stop – stop what I am doing\n"
+        "/meanwhile – what a message does that comes while I work\n/help – this page",
         "Tulis saja dengan kata-kata biasa; di grup atau kanal, sebut nama saya. Selagi saya bekerja, Anda boleh "
         "menambah pertanyaan.\n\n"
-        "/new – mulai percakapan baru\n/stop – hentikan yang sedang saya kerjakan\n/help – halaman ini",
+        "/new – mulai percakapan baru\n/stop – hentikan yang sedang saya kerjakan\n"
+        "/meanwhile – apa yang terjadi dengan pesan yang datang selagi saya bekerja\n/help – halaman ini",
     ),
+    "meanwhile": (
+        "While I work, a message of yours can be added to it (/meanwhile steer), wait its turn (/meanwhile queue) or "
+        "end what I am doing (/meanwhile interrupt).",
+        "Selagi saya bekerja, pesan Anda bisa ditambahkan (/meanwhile steer), menunggu giliran (/meanwhile queue), "
+        "atau menghentikan yang sedang saya kerjakan (/meanwhile interrupt).",
+    ),
+    "meanwhile_steer": (
+        "From now on, what you write while I work is added to it.",
+        "Mulai sekarang, yang Anda tulis selagi saya bekerja akan ditambahkan.",
+    ),
+    "meanwhile_queue": (
+        "From now on, what you write while I work waits its turn.",
+        "Mulai sekarang, yang Anda tulis selagi saya bekerja akan menunggu giliran.",
+    ),
+    "meanwhile_interrupt": (
+        "From now on, what you write while I work ends that and comes first.",
+        "Mulai sekarang, yang Anda tulis selagi saya bekerja akan menghentikannya dan didahulukan.",
+    ),
+    "edited": (
+        "You changed a message that I have answered already. Shall I answer it anew?",
+        "Anda mengubah pesan yang sudah saya jawab. Perlu saya jawab ulang?",
+    ),
+    "redo": ("Redo", "Jawab ulang"),
+    "retry": ("Retry", "Coba lagi"),
+    "more": ("Continue", "Lanjutkan"),
+    "go_on": ("Please continue.", "Silakan lanjutkan."),
+    "stop": ("Stop", "Hentikan"),
     "denied": (
         "This bot is private. Your id is {person}; its owner can let you in with it.",
         "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",

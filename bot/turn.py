@@ -12,21 +12,30 @@ Whatever cuts this, the next wake of the conversation finds the head and the rec
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from bot.access import Access
 from bot.agent import Agent, Later
-from bot.commands import Told, answer
+from bot.beginning import Beginnings
 from bot.context import Window, slide
 from bot.deadline import Deadline, OutOfTime
 from bot.delivery import Delivery
-from bot.errors import ChatClosed, ModelError, ModelUnavailable, StoreUnavailable
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    ConfigError,
+    ModelError,
+    ModelUnavailable,
+    Retry,
+    SendError,
+    StoreUnavailable,
+)
 from bot.journal import Journal
-from bot.messages import Asked, Ended, Head, Inbound, Turn
+from bot.messages import Button, Ended, Head, Inbound
+from bot.moving import move
 from bot.ports import Change, Channel, Clock, Store, Wake
 from bot.tasks import first_of
 from bot.texts import say
@@ -45,11 +54,11 @@ class Outcome(Struct, frozen=True):
 
 
 class Stopped(Exception):
-    """A person asked the running turn to stop."""
+    """The running turn is to end: a person said so, or sent what interrupts it. ``by`` is used up by that, if any."""
 
-    def __init__(self, inbound: Inbound) -> None:
-        super().__init__(inbound.id)
-        self.inbound = inbound
+    def __init__(self, by: Inbound | None) -> None:
+        super().__init__(by.id if by else "interrupted")
+        self.by = by
 
 
 class Turns:
@@ -73,43 +82,66 @@ class Turns:
         self._access = access
         self._clock = clock
         self._window = window
+        self._beginnings = Beginnings(store, access, clock)
 
     async def handle(self, conversation: str, deadline: Deadline) -> Outcome:
         """Answer one wake. Raises Retry errors where the store failed or the lease was lost; nothing is lost then."""
-        head = await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
+        head = await self._claim(conversation)
         if head is None:
             return Outcome(again_in=LEASE / 3)
         return await first_of(self._work(head, deadline), self._keep_lease(head))
 
+    async def give_up(self, conversation: str) -> None:
+        """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
+
+        Raises Retry errors where even that is not possible now.
+        """
+        head = await self._claim(conversation)
+        if head is None:
+            raise Retry("Somebody is still at it.")
+        await first_of(self._give_up(head), self._keep_lease(head))
+
+    async def sweep(self, older_than: float) -> int:
+        """Wake every conversation with a message that has waited so many seconds: its wake may be lost."""
+        now = self._clock.now()
+        conversations = await self._store.overdue(int(now - older_than))
+        for conversation in conversations:
+            await self._wake.wake(conversation, f"overdue at {int(now)}")
+        return len(conversations)
+
+    async def _claim(self, conversation: str) -> Head | None:
+        return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
+
     async def _work(self, head: Head, deadline: Deadline) -> Outcome:
-        journal = await self._resume(head) if head.turn else await self._begin(head)
+        journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
-            await self._store.commit(head, Change(release=True))
             return Outcome()
-        delivery = Delivery(self._channels[journal.turn.place.platform], journal, self._clock)
+        delivery = self._delivery(journal)
         try:
             await self._think(journal, delivery, deadline)
-            await delivery.finish(deadline)
+            await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
+            await journal.end(None, closed=True)
+            return Outcome()
         except OutOfTime:
-            reason = f"{journal.turn.id} {journal.turn.invocations}"
-            await self._wake.wake(head.conversation, reason)
+            await self._wake.wake(head.conversation, f"{journal.turn.id} {journal.turn.invocations}")
             await journal.release()
             return Outcome()
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
-        await journal.end(self._next_since(journal))
+        await journal.end(self._next_since(journal), closed=False)
         return Outcome()
 
-    def _next_since(self, journal: Journal) -> int | None:
-        told = journal.own()[-1]
-        if isinstance(told, Ended) and told.why == "told" and told.fresh:
-            return journal.head.last + 1
-        return slide(journal.numbered(), self._window)
-
-    # Beginning
+    async def _begin(self, head: Head) -> Journal | None:
+        begun = await self._beginnings.begin(head)
+        if isinstance(begun, Journal):
+            return begun
+        if begun.moved_to:
+            await move(self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end())
+        await self._store.commit(begun.head, Change(release=True, done=begun.done, settings=begun.settings))
+        return None
 
     async def _resume(self, head: Head) -> Journal:
         window = await self._store.record(head.conversation, head.since)
@@ -119,54 +151,25 @@ class Turns:
         log.info("turn=<%s>, invocation=<%d> | goes on", journal.turn.id, journal.turn.invocations)
         return journal
 
-    async def _begin(self, head: Head) -> Journal | None:
-        """The oldest waiting messages become a turn: all plain ones in a row, or one that we answer ourselves."""
-        inbox = await self._store.inbox(head.conversation)
-        if not inbox:
-            return None
-        told = self._own_answer(inbox[0])
-        batch = inbox[:1] if told else self._in_a_row(inbox)
-        turn = self._new_turn(batch, head)
-        entries: tuple[Asked | Ended, ...] = (Asked(turn=turn.id, said=tuple(batch)),)
-        if told:
-            entries += (Ended(turn=turn.id, why="told", shown=told.text, fresh=told.fresh),)
-        window = await self._store.record(head.conversation, head.since)
-        # The journal is opened on the turn first, so that the entry and the turn are stored in one write.
-        journal = Journal(self._store, replace(head, turn=turn), window, resumed=False)
-        await journal.append(*entries, taken=batch)
-        log.info("turn=<%s>, conversation=<%s>, messages=<%d> | begins", turn.id, head.conversation, len(batch))
-        return journal
+    def _delivery(self, journal: Journal) -> Delivery:
+        platform = journal.turn.place.platform
+        channel = self._channels.get(platform)
+        if channel is None:
+            raise ConfigError(f"A message from {platform} waits, but no token for {platform} is set.")
+        return Delivery(channel, journal, self._clock)
 
-    def _new_turn(self, batch: Sequence[Inbound], head: Head) -> Turn:
-        last = batch[-1]
-        return Turn(
-            id=uuid.uuid4().hex[:12],
-            place=last.place,
-            asker=last.sender,
-            began=int(self._clock.now()),
-            first=head.last + 1,
-            reply_to=last.native_id if last.place.group else "",
-        )
+    async def _deliver(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        try:
+            await delivery.finish(deadline)
+        except ChatMoved as moved:
+            await journal.move_place(moved.chat)
+            await self._delivery(journal).finish(deadline)
 
-    def _in_a_row(self, inbox: Sequence[Inbound]) -> list[Inbound]:
-        batch = []
-        for inbound in inbox:
-            if self._own_answer(inbound) is not None:
-                break
-            batch.append(inbound)
-        return batch
-
-    def _own_answer(self, inbound: Inbound) -> Told | None:
-        """What we answer without the model, or None where the model answers."""
-        language = inbound.sender.language
-        if not self._access.may_talk(inbound.sender):
-            return Told(say("denied", language, person=inbound.sender.id))
-        if told := answer(inbound):
-            return told
-        described = any(attachment.description for attachment in inbound.attachments)
-        if inbound.attachments and not described and not inbound.words:
-            return Told(say("unreadable", language))
-        return None
+    def _next_since(self, journal: Journal) -> int | None:
+        last = journal.own()[-1]
+        if isinstance(last, Ended) and last.fresh:
+            return journal.head.last + 1
+        return slide(journal.numbered(), self._window)
 
     # Thinking
 
@@ -174,26 +177,48 @@ class Turns:
         """Run the agent with the reply streaming beside it, until the record ends with an answer or a plain word."""
         stream = asyncio.create_task(delivery.stream())
         try:
-            await first_of(self._agent.run(journal, delivery, deadline), self._look_out(journal), _until_failed(stream))
+            await first_of(self._agent.run(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
         except Stopped as stopped:
-            await self._stop(stopped.inbound, journal, delivery)
+            await self._stop(stopped.by, journal, delivery)
         except ModelError as error:
             await self._fail(error, journal)
+        except ChatMoved as moved:
+            await journal.move_place(moved.chat)
+            raise OutOfTime from moved  # goes on at once, in the new place
         finally:
             await delivery.end_stream(stream)
 
-    async def _stop(self, inbound: Inbound, journal: Journal, delivery: Delivery) -> None:
+    async def _stop(self, by: Inbound | None, journal: Journal, delivery: Delivery) -> None:
         language = journal.turn.asker.language
         shown = "\n\n".join(filter(None, (delivery.unfinished.strip(), say("stopped", language))))
         delivery.forget()
-        await journal.append(Ended(turn=journal.turn.id, why="stopped", shown=shown), taken=[inbound])
+        await journal.append(Ended(turn=journal.turn.id, why="stopped", shown=shown), taken=[by] if by else [])
 
-    async def _fail(self, error: ModelError, journal: Journal) -> None:
+    async def _fail(self, error: Exception, journal: Journal) -> None:
         turn = journal.turn
         log.error("turn=<%s>, conversation=<%s> | failed: %s", turn.id, turn.place.conversation, error)
         sentence = "busy" if isinstance(error, ModelUnavailable) else "failed"
-        shown = say(sentence, turn.asker.language, reference=turn.id)
-        await journal.append(Ended(turn=turn.id, why="failed", shown=shown, reference=turn.id))
+        await journal.append(
+            Ended(
+                turn=turn.id,
+                why="failed",
+                shown=say(sentence, turn.asker.language, reference=turn.id),
+                buttons=(Button(say("retry", turn.asker.language), f"again:{turn.id}"),),
+            )
+        )
+
+    async def _give_up(self, head: Head) -> None:
+        deadline = Deadline(60)
+        journal = await (self._resume(head) if head.turn else self._begin(head))
+        if journal is None:
+            return
+        if not isinstance(journal.own()[-1], Ended):
+            await self._fail(Retry("given up"), journal)
+        try:
+            await self._deliver(journal, self._delivery(journal), deadline)
+        except (SendError, Later) as error:
+            log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
+        await journal.end(None, closed=False)
 
     # Watching over it
 
@@ -205,8 +230,16 @@ class Turns:
                 arrived = await self._store.inbox(journal.head.conversation)
                 journal.arrived = [inbound for inbound in arrived if self._access.may_talk(inbound.sender)]
             for inbound in journal.arrived:
-                if inbound.command == "stop":
+                if self._stops(inbound, journal):
                     raise Stopped(inbound)
+                if journal.head.settings.meanwhile == "interrupt" and journal.is_askers_word(inbound):
+                    raise Stopped(None)
+
+    def _stops(self, inbound: Inbound, journal: Journal) -> bool:
+        """``/stop`` and Slack's Stop by anybody who may talk; the button under a message by who asked."""
+        if inbound.kind == "tap":
+            return inbound.data == f"stop:{journal.turn.id}" and inbound.sender.id == journal.turn.asker.id
+        return inbound.kind == "stop" or (inbound.kind == "message" and inbound.command == "stop")
 
     async def _keep_lease(self, head: Head) -> None:
         while True:
@@ -218,7 +251,7 @@ class Turns:
         return int((self._clock.now() + LEASE) * 1000)
 
 
-async def _until_failed(stream: asyncio.Task[None]) -> None:
+async def _failure_of(stream: asyncio.Task[None]) -> None:
     """Never returns; raises what ended the stream."""
     await asyncio.wait([stream])
     await stream

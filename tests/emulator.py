@@ -73,8 +73,8 @@ class Emulator:
 
 
 @contextlib.contextmanager
-def running_emulator() -> Iterator[Emulator]:
-    """Start the emulator on a free port and stop it afterwards.
+def running_emulator(**settings: str) -> Iterator[Emulator]:
+    """Start the emulator on a free port and stop it afterwards. ``settings`` are its own, such as ``AUTH="true"``.
 
     Where it is not installed, the tests that need it are skipped, but on CI they fail.
     """
@@ -88,7 +88,9 @@ def running_emulator() -> Iterator[Emulator]:
     try:
         port = _free_port()
         with (Path(folder) / "log").open("wb") as log:
-            process = subprocess.Popen([PROGRAM], env=_environment(port, folder), stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [PROGRAM], env={**_environment(port, folder), **settings}, stdout=log, stderr=log
+            )
         _wait_until_it_listens(process, port, Path(folder) / "log")
         yield Emulator(f"http://127.0.0.1:{port}")
     finally:

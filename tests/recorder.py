@@ -17,6 +17,7 @@ class RecordingChannel:
     ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
     """
 
+    stop_button = False
     edit_interval = 0.0
     group_edit_interval = 0.0
 

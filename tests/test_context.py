@@ -46,7 +46,7 @@ def test_after_a_slide_many_turns_fit_before_the_next() -> None:
 
 
 def test_the_newest_turn_always_stays() -> None:
-    entries = turns(1) + [Numbered(5, asked("x" * 100_000, turn="huge"))]
+    entries = [*turns(1), Numbered(5, asked("x" * 100_000, turn="huge"))]
     assert slide(entries, SMALL) == 5
     assert slide(entries[4:], SMALL, force=True) is None
 

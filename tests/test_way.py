@@ -163,9 +163,15 @@ async def test_new_events_arriving_three_times_at_once_are_one_turn(
             "event_id": "Ev1",
             "team_id": "T0KABAR",
             "authorizations": [{"team_id": "T0KABAR", "user_id": "U0KABAR", "is_bot": True}],
-            "event": {"type": "message", "channel": "D0ANN", "channel_type": "im", "user": "U0ANN", "ts": "1700000000.000100",
-                      "text": "hi"},
-        }  # fmt: skip
+            "event": {
+                "type": "message",
+                "channel": "D0ANN",
+                "channel_type": "im",
+                "user": "U0ANN",
+                "ts": f"{int(time.time())}.000100",
+                "text": "hi",
+            },
+        }
         content = json.dumps(body).encode()
         async with httpx.AsyncClient(base_url=way.cloud.url) as http:
             answers = await asyncio.gather(

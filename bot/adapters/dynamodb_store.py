@@ -3,8 +3,9 @@
 Everything about a conversation shares the partition key ``C#<conversation>``:
 
     sk                        attributes
-    HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON)
-    IN#<order>#<message id>   inbound (zlib-compressed JSON); its state: ``pending``, then neither, then ``expires_at``
+    HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON), settings (JSON)
+    IN#<order>#<message id>   inbound (zlib-compressed JSON); its state: ``pending``, then neither, then ``expires_at``;
+                              until then ``due_shard`` and ``received_at``
     H#<seq>                   zipped (an entry, zlib-compressed JSON), chunks
     H#<seq>#<chunk>           zipped, the rest of a large entry
     T#<tool_use id>           started, or zipped (the ToolRun) and chunks
@@ -15,6 +16,9 @@ among the pending ones. What is pending is therefore found through the local sec
 it only while it has that attribute, so tombstones cost a read nothing, and a message that arrives late sorts to its
 place however much has been answered since. Unlike a global index, a local one can be read consistently. Its price is
 that a conversation may hold at most 10 GB.
+
+What is not done after a while, its wake lost, is found across conversations through the sparse global index ``due``,
+spread over a few shards so that no key is hot. A sweep a minute late is fine, so eventual consistency is.
 
 What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1.0 stays 1.0, integers have any size.
 """
@@ -35,12 +39,14 @@ from msgspec.structs import replace
 
 from bot.errors import ConfigError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    ChatSettings,
     Head,
     Inbound,
     Numbered,
     ToolRun,
     decode_entry,
     decode_inbound,
+    decode_settings,
     decode_tool_run,
     decode_turn,
     encode,
@@ -58,6 +64,10 @@ REMEMBERED = 14 * 24 * 3600
 
 MOST_PENDING = 50
 """Messages handed out at once. A transaction has 100 items, and room must be left for entries and answered messages."""
+
+SHARDS = ("0", "1", "2", "3")
+MOST_OVERDUE = 250
+"""Of one shard, handed out at once."""
 
 CHUNK = 350_000
 """Bytes of one item's payload. An item may have 400 KB (409,600 bytes), its keys included."""
@@ -93,6 +103,8 @@ KEYS: dict[str, Any] = {
         {"AttributeName": "pk", "AttributeType": "S"},
         {"AttributeName": "sk", "AttributeType": "S"},
         {"AttributeName": "pending", "AttributeType": "S"},
+        {"AttributeName": "due_shard", "AttributeType": "S"},
+        {"AttributeName": "received_at", "AttributeType": "N"},
     ],
     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
     "LocalSecondaryIndexes": [
@@ -103,6 +115,16 @@ KEYS: dict[str, Any] = {
                 {"AttributeName": "pending", "KeyType": "RANGE"},
             ],
             "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "due",
+            "KeySchema": [
+                {"AttributeName": "due_shard", "KeyType": "HASH"},
+                {"AttributeName": "received_at", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
         }
     ],
 }
@@ -158,6 +180,8 @@ class DynamoDBStore:
                 Item={
                     **_key(inbound.conversation, f"IN#{inbound.key}"),
                     "pending": {"S": inbound.key},
+                    "due_shard": {"S": _shard(inbound.conversation)},
+                    "received_at": _number(int(self._clock.now())),
                     "inbound": {"B": zlib.compress(encode(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
@@ -232,6 +256,7 @@ class DynamoDBStore:
             last=head.last + len(change.entries),
             since=head.since if change.since is None else change.since,
             turn=change.turn,
+            settings=change.settings or head.settings,
         )
         update_head = self._update_head(head, after, change.release)
         entries = [
@@ -325,12 +350,30 @@ class DynamoDBStore:
                 runs[call] = ToolRun(call) if data is None else decode_tool_run(data)
         return runs
 
+    async def overdue(self, before: int) -> list[str]:
+        """One query of one page for each shard, oldest first."""
+        found: dict[str, None] = {}
+        for shard in SHARDS:
+            answer = await self._call(
+                self._client.query,
+                TableName=self._table,
+                IndexName="due",
+                KeyConditionExpression="due_shard = :shard AND received_at < :before",
+                ExpressionAttributeValues={":shard": {"S": shard}, ":before": _number(before)},
+                Limit=MOST_OVERDUE,
+            )
+            found.update((item["pk"]["S"].removeprefix("C#"), None) for item in answer["Items"])
+        return list(found)
+
     def _update_head(self, head: Head, after: Head, release: bool) -> dict[str, Any]:
         """The one write that every step goes through."""
         assignments = ["last_seq = :last", "since_seq = :since"]
         values = {**_fence(head), ":last": _number(after.last), ":since": _number(after.since)}
         if release:
             assignments.append("until_ms = :released")
+        if after.settings != head.settings:
+            assignments.append("settings = :settings")
+            values[":settings"] = {"B": encode(after.settings)}
         if after.turn is not None:
             assignments.append("turn = :turn")
             values[":turn"] = {"B": encode(after.turn)}
@@ -358,7 +401,7 @@ class DynamoDBStore:
         return self._settle(
             conversation,
             key,
-            UpdateExpression="SET expires_at = :expires REMOVE pending, inbound",
+            UpdateExpression="SET expires_at = :expires REMOVE pending, inbound, due_shard, received_at",
             ExpressionAttributeValues={":expires": _number(int(self._clock.now()) + REMEMBERED)},
         )
 
@@ -471,6 +514,10 @@ def _number(value: int) -> dict[str, str]:
     return {"N": str(value)}
 
 
+def _shard(conversation: str) -> str:
+    return SHARDS[zlib.crc32(conversation.encode()) % len(SHARDS)]
+
+
 def _entry_key(seq: int) -> str:
     return f"H#{seq:012d}"
 
@@ -513,4 +560,5 @@ def _head(conversation: str, item: Item) -> Head:
         last=int(item["last_seq"]["N"]),
         since=int(item["since_seq"]["N"]),
         turn=decode_turn(item["turn"]["B"]) if "turn" in item else None,
+        settings=decode_settings(item["settings"]["B"]) if "settings" in item else ChatSettings(),
     )

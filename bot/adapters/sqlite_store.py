@@ -17,12 +17,14 @@ from msgspec.structs import replace
 
 from bot.errors import ConfigError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    ChatSettings,
     Head,
     Inbound,
     Numbered,
     ToolRun,
     decode_entry,
     decode_inbound,
+    decode_settings,
     decode_tool_run,
     decode_turn,
     encode,
@@ -34,6 +36,9 @@ REMEMBERED = 14 * 24 * 3600
 
 MOST_PENDING = 50
 """Messages handed out at once."""
+
+MOST_OVERDUE = 500
+"""Conversations handed out at once."""
 
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
@@ -47,7 +52,8 @@ CREATE TABLE head (
     until_ms INTEGER NOT NULL,
     last INTEGER NOT NULL,
     since INTEGER NOT NULL,
-    turn BLOB
+    turn BLOB,
+    settings BLOB
 );
 -- pending: not taken by a turn yet. expires_at: answered, and until when that is remembered (Unix seconds).
 CREATE TABLE inbox (
@@ -55,10 +61,12 @@ CREATE TABLE inbox (
     key TEXT NOT NULL,
     inbound BLOB,
     pending INTEGER NOT NULL,
+    received INTEGER NOT NULL,
     expires_at INTEGER,
     PRIMARY KEY (conversation, key)
 );
 CREATE INDEX inbox_pending ON inbox (conversation, key) WHERE pending;
+CREATE INDEX inbox_unanswered ON inbox (received) WHERE expires_at IS NULL;
 CREATE INDEX inbox_answered ON inbox (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE record (
     conversation TEXT NOT NULL,
@@ -113,9 +121,8 @@ class SQLiteStore:
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         return await self._read(_tool_runs, conversation, calls)
 
-    async def pending(self) -> list[str]:
-        """Conversations with an unanswered message or an unfinished turn: what to wake after a restart."""
-        return await self._read(_pending)
+    async def overdue(self, before: int) -> list[str]:
+        return await self._read(_overdue, before)
 
     def close(self) -> None:
         """Finish what was asked for, then close the file. May be called twice."""
@@ -144,22 +151,30 @@ def _receive(database: sqlite3.Connection, inbound: Inbound, now: int) -> Receip
         return Receipt.WAITING
     if row is not None and row[0] > now:
         return Receipt.DONE
-    database.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, 1, NULL)", (*key, encode(inbound)))
+    database.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, 1, ?, NULL)", (*key, encode(inbound), now))
     return Receipt.NEW
 
 
 def _claim(database: sqlite3.Connection, conversation: str, owner: str, until_ms: int, now_ms: int) -> Head | None:
-    database.execute("INSERT OR IGNORE INTO head VALUES (?, '', 0, 0, 1, NULL)", (conversation,))
+    database.execute("INSERT OR IGNORE INTO head VALUES (?, '', 0, 0, 1, NULL, NULL)", (conversation,))
     taken = database.execute(
         "UPDATE head SET owner = ?, until_ms = ? WHERE conversation = ? AND (until_ms <= ? OR owner = ?)",
         (owner, until_ms, conversation, now_ms, owner),
     )
     if taken.rowcount == 0:
         return None
-    last, since, turn = database.execute(
-        "SELECT last, since, turn FROM head WHERE conversation = ?", (conversation,)
+    last, since, turn, settings = database.execute(
+        "SELECT last, since, turn, settings FROM head WHERE conversation = ?", (conversation,)
     ).fetchone()
-    return Head(conversation, owner, until_ms, last, since, decode_turn(turn) if turn is not None else None)
+    return Head(
+        conversation,
+        owner,
+        until_ms,
+        last,
+        since,
+        decode_turn(turn) if turn is not None else None,
+        decode_settings(settings) if settings is not None else ChatSettings(),
+    )
 
 
 def _renew(database: sqlite3.Connection, head: Head, until_ms: int) -> None:
@@ -179,6 +194,7 @@ def _commit(database: sqlite3.Connection, head: Head, change: Change, now: int) 
         last=head.last + len(change.entries),
         since=head.since if change.since is None else change.since,
         turn=change.turn,
+        settings=change.settings or head.settings,
     )
     _advance(database, head, after, change.release)
     database.executemany(
@@ -199,12 +215,14 @@ def _advance(database: sqlite3.Connection, head: Head, after: Head, release: boo
     A released lease keeps its owner's name and ends at 0; releasing it again is harmless.
     """
     advanced = database.execute(
-        "UPDATE head SET last = :last, since = :since, turn = :turn, until_ms = iif(:release, 0, until_ms)"
+        "UPDATE head SET last = :last, since = :since, turn = :turn, settings = :settings,"
+        " until_ms = iif(:release, 0, until_ms)"
         " WHERE conversation = :conversation AND owner = :owner AND last = :before AND (until_ms > 0 OR :release)",
         {
             "last": after.last,
             "since": after.since,
             "turn": encode(after.turn) if after.turn is not None else None,
+            "settings": encode(after.settings),
             "release": release,
             "conversation": head.conversation,
             "owner": head.owner,
@@ -258,9 +276,10 @@ def _tool_runs(database: sqlite3.Connection, conversation: str, calls: Sequence[
     return runs
 
 
-def _pending(database: sqlite3.Connection) -> list[str]:
+def _overdue(database: sqlite3.Connection, before: int) -> list[str]:
     rows = database.execute(
-        "SELECT conversation FROM inbox WHERE pending UNION SELECT conversation FROM head WHERE turn IS NOT NULL"
+        "SELECT DISTINCT conversation FROM inbox WHERE expires_at IS NULL AND received < ? LIMIT ?",
+        (before, MOST_OVERDUE),
     )
     return [conversation for (conversation,) in rows]
 

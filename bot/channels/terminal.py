@@ -10,6 +10,7 @@ from bot.ports import Rendered
 
 
 class TerminalChannel:
+    stop_button = False
     edit_interval = 0.05
     group_edit_interval = 0.05
 

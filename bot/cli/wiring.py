@@ -40,12 +40,17 @@ async def local(settings: Settings, channels: dict[str, Channel] | None = None) 
         outcome = await workshop.turns.handle(conversation, Deadline(INVOCATION))
         if outcome.again_in is not None:
             await clock.sleep(outcome.again_in)
+        elif await store.inbox(conversation):
+            await wake.wake(conversation, "more")  # wakes that came during the run were merged into one
         return outcome.again_in is None
 
-    wake = LocalWake(run, clock)
+    async def give_up(conversation: str) -> None:
+        await workshop.turns.give_up(conversation)
+
+    wake = LocalWake(run, clock, give_up=give_up)
     workshop = make_workshop(_with_some_key(settings), store, wake, clock, channels)
     try:
-        for conversation in await store.pending():
+        for conversation in await store.overdue(int(clock.now()) + 1):
             await wake.wake(conversation, "start")
         yield Local(store, wake, clock, make_door(settings, store, wake, clock))
     finally:

@@ -15,7 +15,7 @@ import pytest
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.errors import ConfigError, StoreUnavailable
-from bot.messages import Inbound, Numbered, Person, Place, Summary, Turn
+from bot.messages import Inbound, Numbered, Person, Place, Summary
 from bot.ports import Change, Receipt
 from tests.clock import FakeClock
 
@@ -49,19 +49,6 @@ async def test_what_is_stored_is_there_after_a_restart(path: Path, clock: FakeCl
     with closing(SQLiteStore(path, clock)) as store:
         assert await store.inbox(CHAT) == [said(1)]
         assert await store.record(CHAT, 1) == [Numbered(1, Summary("x"))]
-
-
-async def test_a_restart_finds_conversations_with_something_left_to_do(store: SQLiteStore) -> None:
-    for conversation in ("telegram:waiting", "telegram:working", "telegram:done"):
-        await store.receive(said(1, conversation))
-    for conversation in ("telegram:working", "telegram:done"):
-        head = await store.claim(conversation, "a", FOREVER)
-        assert head is not None
-        turn = Turn("t", Place(conversation, "1"), Person("telegram:7"), 1, 1)
-        head = await store.commit(head, Change(turn=turn, take=(said(1).key,)))
-        if conversation == "telegram:done":
-            await store.commit(head, Change(done=(said(1).key,), release=True))
-    assert sorted(await store.pending()) == ["telegram:waiting", "telegram:working"]
 
 
 # Several processes

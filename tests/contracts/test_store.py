@@ -19,6 +19,8 @@ from bot.messages import (
     Answered,
     Asked,
     Attachment,
+    Button,
+    ChatSettings,
     Ended,
     Entry,
     Head,
@@ -377,7 +379,7 @@ async def test_every_kind_of_entry_comes_back_exactly_as_it_was(store: Store, cl
         Asked("t1", (said(1), said(2))),
         Answered("t1", Reply([block, {"type": "text", "text": ""}], "tool_use", "m", Usage(1, 2, 3, 4), {"x": '{"a'})),
         Returned("t1", (block,), (said(3),), "limit"),
-        Ended("t1", "failed", "shown", "K-1"),
+        Ended("t1", "failed", "shown", buttons=(Button("Retry", "again:t1"),)),
         Summary("s" * 10_000),
     )
     await store.commit(await claimed(store, clock), Change(entries))
@@ -644,3 +646,29 @@ def test_any_sequence_of_calls_does_what_the_model_does(store: Store, clock: Fak
         Here,
         settings=settings(max_examples=40, stateful_step_count=25, deadline=None, derandomize=True, database=None),
     )
+
+
+# What is left behind
+
+
+async def test_a_message_is_overdue_until_it_is_done_taken_or_not(store: Store, clock: FakeClock) -> None:
+    begun = int(clock.now())
+    for conversation in ("telegram:waiting", "telegram:working", "telegram:done"):
+        await store.receive(said(1, conversation))
+    assert await store.overdue(begun) == []
+    for conversation in ("telegram:working", "telegram:done"):
+        head = await store.commit(await claimed(store, clock, conversation=conversation), Change(take=(said(1).key,)))
+        if conversation == "telegram:done":
+            await store.commit(head, Change(done=(said(1).key,), release=True))
+    clock.advance(60)
+    await store.receive(said(1, "telegram:new"))
+    assert sorted(await store.overdue(begun + 1)) == ["telegram:waiting", "telegram:working"]
+
+
+async def test_settings_stay_until_they_are_changed(store: Store, clock: FakeClock) -> None:
+    head = await claimed(store, clock)
+    assert head.settings == ChatSettings()
+    head = await store.commit(head, Change(settings=ChatSettings(meanwhile="queue", closed=True)))
+    head = await store.commit(head, Change(entries=summaries("one")))
+    await store.commit(head, Change(release=True))
+    assert (await claimed(store, clock, "b")).settings == ChatSettings(meanwhile="queue", closed=True)

@@ -3,30 +3,14 @@
 from typing import Any
 
 import pytest
-import yaml
 
 from bot.adapters.dynamodb_store import KEYS
 from handlers.settings import SECRETS, Settings
 from handlers.worker import HIDE
 from scripts.imports import ROOT, source_of
+from tests.packages.template import Node, read_template
 
-Node = dict[str, Any]
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads ``!Ref Table`` as ``{"Ref": "Table"}``: equal expressions compare equal."""
-
-
-def _tagged(loader: _Loader, tag: str, node: yaml.Node) -> Node:
-    if isinstance(node, yaml.ScalarNode):
-        return {tag: loader.construct_scalar(node)}
-    assert isinstance(node, yaml.SequenceNode)
-    return {tag: loader.construct_sequence(node, deep=True)}
-
-
-_Loader.add_multi_constructor("!", _tagged)
-
-TEMPLATE: Node = yaml.load((ROOT / "infra/template.yaml").read_text(), _Loader)
+TEMPLATE = read_template()
 RESOURCES: Node = TEMPLATE["Resources"]
 PARAMETERS: Node = TEMPLATE["Parameters"]
 
@@ -98,7 +82,7 @@ def test_a_wake_stays_hidden_for_as_long_as_its_worker_may_run() -> None:
 def test_wakes_come_one_at_a_time_and_fail_one_by_one() -> None:
     source = FUNCTIONS["WorkerFunction"]["Events"]["Wakes"]["Properties"]
 
-    assert source["Queue"] == {"GetAtt": "WakeQueue.Arn"}
+    assert source["Queue"] == {"Fn::GetAtt": ["WakeQueue", "Arn"]}
     assert source["BatchSize"] == 1
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert source["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "WorkerConcurrency"}}
@@ -109,7 +93,7 @@ def test_conversations_do_not_wait_for_each_other_and_no_wake_is_thrown_away() -
 
     assert queue["FifoQueue"] is properties("DeadLetters")["FifoQueue"] is True
     assert (queue["DeduplicationScope"], queue["FifoThroughputLimit"]) == ("messageGroup", "perMessageGroupId")
-    assert queue["RedrivePolicy"]["deadLetterTargetArn"] == {"GetAtt": "DeadLetters.Arn"}
+    assert queue["RedrivePolicy"]["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetters", "Arn"]}
     assert properties("DeadLetters")["MessageRetentionPeriod"] > queue["MessageRetentionPeriod"]
 
 

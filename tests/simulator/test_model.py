@@ -185,6 +185,7 @@ async def test_a_faulty_request_is_400_with_the_first_fault_and_takes_no_step() 
 async def test_a_body_that_is_no_json_object_is_400(broken: bytes) -> None:
     async with scripted() as model:
         response = await post(model.url, broken)
+        model.refused.clear()
     assert response.status_code == 400
     assert "not valid JSON" in response.json()["error"]["message"]
 

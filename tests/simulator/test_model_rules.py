@@ -163,6 +163,10 @@ MARK: Json = {"type": "ephemeral"}
             "messages: text content blocks must be non-empty",
         ),
         (
+            asked(user(said("x")), model(use("a")), user(result("a", "\n"))),
+            "messages: text content blocks must contain non-whitespace text",
+        ),
+        (
             asked(
                 user(said("x")),
                 model({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}}),
@@ -308,7 +312,7 @@ def conversations(draw: st.DrawFn) -> list[Json]:
             calls = [use(f"toolu_{next(numbers)}") for _ in range(draw(st.integers(1, 3)))]
             words = [said(draw(TEXT))] if draw(st.booleans()) else []
             messages.append(model(*words, *calls))
-            results = [result(call["id"], draw(st.text() | st.just([said("x")]))) for call in calls]
+            results = [result(call["id"], draw(st.just("") | TEXT | st.just([said("x")]))) for call in calls]
             steer = [said(draw(TEXT))] if draw(st.booleans()) else []
             messages.append(user(*draw(st.permutations(results)), *steer))
         messages.append(model(said(draw(TEXT))))

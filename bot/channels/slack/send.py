@@ -24,6 +24,8 @@ UNREACHED_RETRY = 2.0
 """Seconds until the next try where Slack could not be reached at all."""
 UNNAMED_FLOOD_WAIT = 5.0
 """Seconds to wait where Slack says "rate limited" but not for how long."""
+FALLBACK = 3_000
+"""Characters of a message's text where only notifications show it."""
 PAGE, MOST_PAGES = 200, 5
 """How far ``find`` looks: a thread comes oldest first, so its last messages may be some pages away."""
 
@@ -55,6 +57,7 @@ logger = logging.getLogger(__name__)
 class SlackChannel:
     """The port ``Channel`` over one connection pool, which is made inside the loop that uses it first."""
 
+    stop_button = False  # a message that had buttons keeps them when markdown_text replaces its text
     edit_interval = 1.2  # chat.update: about 50 a minute
     group_edit_interval = 2.0
 
@@ -84,7 +87,7 @@ class SlackChannel:
             self._client().chat_postMessage(
                 channel=place.chat,
                 thread_ts=place.thread or None,
-                markdown_text=part.text,
+                **_content(part),
                 metadata={"event_type": MARK_EVENT, "event_payload": {"mark": mark}},
                 # A preview is fetched without anybody's click: a link written by an injected page would carry data out.
                 unfurl_links=False,
@@ -98,7 +101,7 @@ class SlackChannel:
             self._client().chat_update(
                 channel=place.chat,
                 ts=message_id,
-                markdown_text=part.text,
+                **_content(part),
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -148,6 +151,23 @@ class SlackChannel:
         return AsyncWebClient(
             self._token, self._base_url, session=self._session, retry_handlers=[], logger=_sdk_logger()
         )
+
+
+def _content(part: Rendered) -> Json:
+    """``markdown_text`` can not stand beside blocks, so a message with buttons is two blocks of the same Markdown."""
+    if not part.buttons:
+        return {"markdown_text": part.text}
+    buttons = [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": button.label},
+            "value": button.data,
+            "action_id": button.data.partition(":")[0],
+        }
+        for button in part.buttons
+    ]
+    blocks = [{"type": "markdown", "text": part.text}, {"type": "actions", "elements": buttons}]
+    return {"blocks": blocks, "text": part.text[:FALLBACK]}
 
 
 def _sdk_logger() -> logging.Logger:

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 import msgspec
-from telegram import Bot, LinkPreviewOptions, MessageEntity, ReplyParameters
+from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, MessageEntity, ReplyParameters
 from telegram.constants import ChatAction
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
 from bot.channels.telegram.render import render
-from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Place
 from bot.ports import Rendered
 
@@ -93,6 +93,7 @@ def telegram_bot(token: str, base_url: str) -> Bot:
 class TelegramChannel:
     """The port ``Channel`` over one Bot. Telegram has no idempotency key and no way to look for a sent message."""
 
+    stop_button = True
     edit_interval = 1.5
     group_edit_interval = 4.0  # 20 messages and edits a minute, for everything the bot does in a group
 
@@ -120,6 +121,7 @@ class TelegramChannel:
                 link_preview_options=_NO_PREVIEW,
                 message_thread_id=_thread(place),
                 reply_parameters=_reply(reply_to),
+                reply_markup=_keyboard(part),
             )
         except TelegramError as error:
             raise _translated(error) from error
@@ -133,6 +135,7 @@ class TelegramChannel:
                 int(message_id),
                 entities=_entities(part),
                 link_preview_options=_NO_PREVIEW,
+                reply_markup=_keyboard(part),
             )
         except TelegramError as error:
             if "message is not modified" not in error.message.lower():
@@ -165,6 +168,12 @@ def _reply(reply_to: str) -> ReplyParameters | None:
     return ReplyParameters(int(reply_to), allow_sending_without_reply=True) if reply_to else None
 
 
+def _keyboard(part: Rendered) -> InlineKeyboardMarkup | None:
+    """One row; an edit without any takes the buttons away."""
+    row = [InlineKeyboardButton(button.label, callback_data=button.data) for button in part.buttons]
+    return InlineKeyboardMarkup([row]) if row else None
+
+
 def _entities(part: Rendered) -> list[MessageEntity]:
     return [MessageEntity(**entity) for entity in part.markup]
 
@@ -178,7 +187,7 @@ def _translated(error: TelegramError) -> SendError:
         case FloodControl():
             return SendLater(message, error.retry_after)
         case ChatMigrated():
-            return ChatClosed(message, moved_to=str(error.new_chat_id))
+            return ChatMoved(message, str(error.new_chat_id))
         case Forbidden() | InvalidToken():
             return ChatClosed(message)
         case BadRequest():

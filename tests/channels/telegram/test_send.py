@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import Response
 
 from bot.channels.telegram.send import TelegramChannel, telegram_bot
-from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Json, Place
 from bot.ports import Channel, Rendered
 from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
@@ -166,14 +166,14 @@ async def test_each_refusal_says_what_to_do_about_it(
     assert (type(sending.value), type(editing.value)) == (error, error)
 
 
-async def test_a_group_that_moved_is_closed_and_names_its_new_id(telegram: Canned, channel: TelegramChannel) -> None:
+async def test_a_group_that_moved_names_its_new_id(telegram: Canned, channel: TelegramChannel) -> None:
     moved = refusal("Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=-1002001)
     telegram.say("sendMessage", moved, 400)
 
-    with pytest.raises(ChatClosed) as raised:
+    with pytest.raises(ChatMoved) as raised:
         await channel.send(Place("telegram:-451", "-451", group=True), HELLO, reply_to="", mark="")
 
-    assert raised.value.moved_to == "-1002001"
+    assert raised.value.chat == "-1002001"
 
 
 @pytest.mark.parametrize("status", [200, 400, 403, 404, 503])

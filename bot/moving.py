@@ -1,0 +1,46 @@
+"""A Telegram group became a supergroup: its conversation goes on under the new chat's id.
+
+Entries are copied in order, so a copy that was cut goes on where it ends; the old conversation stays as it was.
+"""
+
+import logging
+
+from msgspec.structs import replace
+
+from bot.errors import Retry
+from bot.messages import Head, Place
+from bot.ports import Change, Store, Wake
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 50  # entries in one write
+
+
+async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int) -> None:
+    """Copy what the model may see, the settings and what waits; all of it once, also when told twice or cut.
+
+    Raises Retry where the new conversation is being worked on: then later.
+    """
+    target = f"telegram:{chat}"
+    head = await store.claim(target, owner, until_ms)
+    if head is None:
+        raise Retry(f"{target} is being worked on.")
+    if head.last and head.settings.moved_from != old.conversation:
+        log.warning("conversation=<%s>, old=<%s> | has a record of its own already", target, old.conversation)
+    else:
+        settings = replace(old.settings, moved_from=old.conversation)
+        head = await store.commit(head, Change(turn=head.turn, settings=settings))
+        entries = [each.entry for each in await store.record(old.conversation, old.since)][head.last :]
+        for start in range(0, len(entries), AT_ONCE):
+            step = Change(entries=tuple(entries[start : start + AT_ONCE]), turn=head.turn)
+            head = await store.commit(head, step)
+    for inbound in await store.inbox(old.conversation):
+        if inbound.kind != "moved":
+            await store.receive(replace(inbound, place=moved_place(inbound.place, chat)))
+    await store.commit(head, Change(turn=head.turn, release=True))
+    await wake.wake(target, f"moved from {old.conversation}")
+
+
+def moved_place(place: Place, chat: str) -> Place:
+    conversation = f"telegram:{chat}:{place.thread}" if place.thread else f"telegram:{chat}"
+    return replace(place, conversation=conversation, chat=chat)

@@ -1,0 +1,72 @@
+"""The whole template, deployed on the emulator: CloudFormation, roles that are enforced, and AWS's own runtime client.
+
+Three things are not as on AWS. The functions run as ``provided.al2023``, whose bootstrap starts awslambdaric, since the
+emulator's own Python would bring its own libraries. GetParametersByPath is granted on everything, since the emulator
+sees no path in it. And the function URL is a path of the emulator's address.
+"""
+
+import asyncio
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.emulator import Account
+from tests.packages.libraries import LAMBDA_PYTHON
+from tests.packages.template import read_template
+
+CODE = "code-of-the-functions"
+DEPLOY_WAIT = 60.0
+
+BOOTSTRAP = f"""#!/bin/sh
+cd "$LAMBDA_TASK_ROOT"
+PYTHONPATH="$LAMBDA_TASK_ROOT" exec {LAMBDA_PYTHON} -m awslambdaric "$_HANDLER"
+"""
+
+
+async def deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
+    """Create the stack from these packages, by the functions' names in the template; returns the function URL."""
+    return await asyncio.to_thread(_deploy, account, packages, parameters)
+
+
+def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
+    template = read_template()
+    template["Globals"]["Function"]["Runtime"] = "provided.al2023"
+    secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
+    secrets["Resource"] = "*"
+    s3 = account.client("s3")
+    s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    for function, package in packages.items():
+        s3.put_object(Bucket=CODE, Key=function, Body=_zipped(package))
+        template["Resources"][function]["Properties"]["CodeUri"] = {"Bucket": CODE, "Key": function}
+    outputs = _create(account, template, parameters)
+    url_id = outputs["TelegramWebhook"].removeprefix("https://").partition(".")[0]
+    return f"{account.endpoint}/_aws/lambda-url/{url_id}"
+
+
+def _create(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, str]:
+    cloudformation = account.client("cloudformation")
+    cloudformation.create_stack(
+        StackName="kabar",
+        TemplateBody=json.dumps(template),
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()],
+    )
+    wait = {"Delay": 1, "MaxAttempts": int(DEPLOY_WAIT)}
+    cloudformation.get_waiter("stack_create_complete").wait(StackName="kabar", WaiterConfig=wait)
+    stack = cloudformation.describe_stacks(StackName="kabar")["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+
+def _zipped(package: Path) -> bytes:
+    """Uncompressed: it travels from memory to memory."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for file in package.rglob("*"):
+            archive.write(file, file.relative_to(package))
+        bootstrap = zipfile.ZipInfo("bootstrap")
+        bootstrap.external_attr = 0o755 << 16
+        archive.writestr(bootstrap, BOOTSTRAP)
+    return buffer.getvalue()
