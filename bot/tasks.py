@@ -1,13 +1,13 @@
 """Two ways of running things side by side that asyncio has no word for."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-async def first_of(work: Coroutine[Any, Any, T], *guards: Coroutine[Any, Any, None]) -> T:
+async def first_of(work: Awaitable[T], *guards: Coroutine[Any, Any, None]) -> T:
     """Run ``work`` under guards: its result, or the error of the first guard that fails; then nothing runs any more.
 
     Guards never return. A result that is there wins over an error that comes at the same moment.

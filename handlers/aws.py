@@ -37,7 +37,6 @@ class Aws:
                 self._clients[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=CONFIG)
             return self._clients[service]
 
-
     def close(self) -> None:
         for client in self._clients.values():
             client.close()

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import math
 import os
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +18,8 @@ from bot import logs
 from bot.deadline import Deadline
 from bot.errors import Retry
 from bot.tasks import first_of
-from bot.turn import Outcome
+from bot.toolkit import Tool
+from bot.turn import Outcome, Turns
 from handlers.aws import Aws, Secrets
 from handlers.door import aws_parts
 from handlers.loop import close_loop, run
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 HIDE = 60  # seconds
 HIDE_AGAIN_EVERY = 20.0
 RETRY_AFTER = 5.0
+OVERDUE = 120.0
 
 
 class WakeBody(msgspec.Struct, frozen=True):
@@ -36,32 +39,45 @@ class WakeBody(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Worker:
-    """One execution environment's worker; its workshop is made again when a secret was rotated."""
+Do = Callable[[Turns, str], Awaitable[Outcome]]
+"""What is to be done with the conversation of a wake."""
 
-    def __init__(self, settings: Settings) -> None:
+
+class Worker:
+    """One execution environment's worker; its workshop is made again when a secret was rotated.
+
+    ``tools`` are offered beside the built-in ones.
+    """
+
+    def __init__(self, settings: Settings, tools: Sequence[Tool] = ()) -> None:
         self._settings = settings
+        self._tools = tools
         self._aws = Aws(settings.aws_endpoint_url)
         self._store, self._wake, self._clock = aws_parts(settings, self._aws)
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
         self._made: tuple[Settings, Workshop] | None = None
 
     async def work(self, records: list[dict[str, Any]], seconds: float) -> list[str]:
-        """Answer each wake in order; returns the ids of the messages to be delivered again.
-
-        FIFO: behind a failed message nothing of its group is done; other groups go on.
-        """
+        """Answer each wake in order; returns the ids of the messages to be delivered again."""
         deadline = Deadline(seconds)
+        return await self.each(records, lambda turns, conversation: turns.handle(conversation, deadline))
+
+    async def each(self, records: list[dict[str, Any]], do: Do) -> list[str]:
+        """FIFO: behind a failed message nothing of its group is done; other groups go on."""
         failed: list[str] = []
         blocked: set[str] = set()
         for record in records:
             group = record["attributes"]["MessageGroupId"]
-            if group in blocked or not await self._one(record, deadline):
+            if group in blocked or not await self._one(record, do):
                 blocked.add(group)
                 failed.append(record["messageId"])
         return failed
 
-    async def _one(self, record: dict[str, Any], deadline: Deadline) -> bool:
+    async def sweep(self) -> int:
+        """Wake what has waited for more than two minutes; how many conversations that were."""
+        return await (await self._workshop()).turns.sweep(OVERDUE)
+
+    async def _one(self, record: dict[str, Any], do: Do) -> bool:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
@@ -70,7 +86,7 @@ class Worker:
         receipt = record["receiptHandle"]
         try:
             workshop = await self._workshop()
-            outcome = await first_of(workshop.turns.handle(wake.conversation, deadline), self._keep_hidden(receipt))
+            outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
         except Retry as error:
             log.warning("conversation=<%s> | again in a moment: %s", wake.conversation, error)
             outcome = Outcome(again_in=RETRY_AFTER)
@@ -87,7 +103,8 @@ class Worker:
         if self._made is None or self._made[0] != settings:
             if self._made is not None:
                 await self._made[1].close()
-            self._made = (settings, make_workshop(settings, self._store, self._wake, self._clock))
+            workshop = make_workshop(settings, self._store, self._wake, self._clock, more_tools=self._tools)
+            self._made = (settings, workshop)
         return self._made[1]
 
     async def close(self) -> None:
@@ -116,14 +133,25 @@ class Worker:
 _worker: list[Worker] = []
 
 
-def handler(event: Any, context: Any) -> dict[str, Any]:
-    """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
+def environment_worker() -> Worker:
+    """This execution environment's worker, made of its settings at the first event."""
     if not _worker:
         settings = read_settings(os.environ)
         logs.set_up(settings.kabar_log_level)
         _worker.append(Worker(settings))
-    seconds = context.get_remaining_time_in_millis() / 1000
-    failed = run(_worker[0].work(event["Records"], seconds))
+    return _worker[0]
+
+
+def handler(event: Any, context: Any) -> dict[str, Any]:
+    """Lambda's entry point: SQS FIFO events with ReportBatchItemFailures, and the schedule's ``{"sweep": true}``."""
+    worker = environment_worker()
+    if event.get("sweep"):
+        return {"woken": run(worker.sweep())}
+    failed = run(worker.work(event["Records"], context.get_remaining_time_in_millis() / 1000))
+    return batch_response(failed)
+
+
+def batch_response(failed: list[str]) -> dict[str, Any]:
     return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
 

@@ -1,8 +1,9 @@
 """What the worker needs to run turns: the model, the tools and the platforms' clients. Loaded by the worker alone."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from bot.context import Window
 from bot.errors import ConfigError
 from bot.ports import Channel, Clock, Store, Wake
 from bot.prompt import PromptBuilder
-from bot.toolkit import Toolbox
+from bot.toolkit import Tool, Toolbox
 from bot.tools.calculator import calculator
 from bot.tools.current_time import current_time
 from bot.turn import Turns
@@ -29,12 +30,18 @@ class Workshop(Struct, frozen=True):
 
 
 def make_workshop(
-    settings: Settings, store: Store, wake: Wake, clock: Clock, more_channels: dict[str, Channel] | None = None
+    settings: Settings,
+    store: Store,
+    wake: Wake,
+    clock: Clock,
+    *,
+    more_channels: Mapping[str, Channel] = MappingProxyType({}),
+    more_tools: Sequence[Tool] = (),
 ) -> Workshop:
     """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it."""
     anthropic = client(_key(settings), settings.anthropic_base_url)
-    toolbox = Toolbox([calculator, current_time])
-    channels = {**_channels(settings), **(more_channels or {})}
+    toolbox = Toolbox([calculator, current_time, *more_tools])
+    channels = {**_channels(settings), **more_channels}
     window = Window()
     agent = Agent(
         model=AnthropicModel(anthropic, settings.kabar_model),

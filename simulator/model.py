@@ -123,19 +123,22 @@ class ModelServer:
         if refusal := self._unauthorized(http):
             return refusal
         if "anthropic-version" not in http.headers:
-            return Refusal(400, "invalid_request_error", "anthropic-version: header is required")
+            return self._invalid("anthropic-version: header is required")
         body = await http.body()
         if len(body) > MAX_BODY:
             return Refusal(413, "request_too_large", "Request exceeds the maximum size")
         try:
             request = json.decode(body, type=Json)
         except (DecodeError, ValidationError) as fault:
-            return Refusal(400, "invalid_request_error", f"The request body is not valid JSON: {fault}")
+            return self._invalid(f"The request body is not valid JSON: {fault}")
         request = (defaults or {}) | request
         if broken := self._fault(request):
-            self.refused.append(broken)
-            return Refusal(400, "invalid_request_error", broken)
+            return self._invalid(broken)
         return self._unknown(request["model"]) or request
+
+    def _invalid(self, fault: str) -> Refusal:
+        self.refused.append(fault)
+        return Refusal(400, "invalid_request_error", fault)
 
     def _unauthorized(self, http: Request) -> Refusal | None:
         bearer = http.headers.get("authorization", "").removeprefix("Bearer ")

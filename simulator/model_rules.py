@@ -235,6 +235,11 @@ def _order(request: Json) -> Iterator[str]:
 
 
 def _text(request: Json) -> Iterator[str]:
+    """No message and no text block says nothing.
+
+    A tool result may be empty. One that is a string of white space counts as a block of it: no public report tells
+    whether the API agrees, and to be strict here costs less than a chat in which every later request is refused.
+    """
     for index, message in enumerate(request["messages"]):
         if not message["content"]:
             yield f"messages.{index}: {message['role']} messages must have non-empty content"

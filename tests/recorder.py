@@ -5,14 +5,15 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from bot.errors import MessageGone, SendError
-from bot.messages import Place
+from bot.messages import Button, Place
 from bot.ports import Rendered
 
 WAIT = 10.0  # seconds; a bound, not a pause
 
 
 class RecordingChannel:
-    """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked.
+    """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked,
+    ``buttons`` those under the message touched last.
 
     ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
     """
@@ -27,6 +28,8 @@ class RecordingChannel:
         self._by_mark: dict[str, str] = {}
         self._changed = asyncio.Condition()
         self.messages: dict[str, str] = {}
+        self.buttons: tuple[Button, ...] = ()
+        self.places: list[Place] = []
         self.replied_to: list[str] = []
         self.calls: list[tuple[str, str]] = []
         self.faults: dict[str, list[SendError]] = {}
@@ -50,6 +53,8 @@ class RecordingChannel:
             raise fault
         message_id = str(len(self.calls))
         self.messages[message_id] = part.text
+        self.buttons = part.buttons
+        self.places.append(place)
         self._by_mark[mark] = message_id
         self.replied_to.append(reply_to)
         if fault:
@@ -63,6 +68,7 @@ class RecordingChannel:
         if message_id not in self.messages:
             raise MessageGone("message to edit not found")
         self.messages[message_id] = part.text
+        self.buttons = part.buttons
 
     async def delete(self, place: Place, message_id: str) -> None:
         await self._note("delete", message_id)

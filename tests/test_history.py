@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.history import build_messages, reply_text
-from bot.messages import Asked, Attachment, Ended, Entry, Person, Quote, Summary
+from bot.messages import Answered, Asked, Attachment, Ended, Entry, Person, Quote, Summary
 from simulator.model_rules import faults
 from tests.say import BUDI, GROUP, answered, asked, call, inbound, returned
 
@@ -137,7 +137,9 @@ def test_the_same_record_makes_the_same_bytes() -> None:
 
 def test_what_a_person_reads_is_the_text_blocks_only() -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    assert reply_text(answered(thought, "Hello ", call(), "there")) == "Hello\n\nthere"
+    entry = answered(thought, "Hello ", call(), "there")
+    assert isinstance(entry, Answered)
+    assert reply_text(entry) == "Hello\n\nthere"
 
 
 # Any record whatever.

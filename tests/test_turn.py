@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.access import Access
 from bot.adapters.anthropic_model import AnthropicModel, client
@@ -16,8 +17,8 @@ from bot.agent import Agent, Limits
 from bot.clock import SystemClock
 from bot.context import Window
 from bot.deadline import Deadline
-from bot.errors import ChatClosed, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
-from bot.messages import Answered, Ended, Entry, Inbound, Returned
+from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
+from bot.messages import Answered, Attachment, Ended, Entry, Inbound, Place, Returned
 from bot.ports import Change, Clock, Receipt
 from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox, ToolFault, tool
@@ -59,8 +60,11 @@ class NoWake:
 
 
 class AnHourAhead(SystemClock):
+    def __init__(self, hours: int = 1) -> None:
+        self._ahead = hours * 3_600 + 60
+
     def now(self) -> float:
-        return super().now() + 3_600
+        return super().now() + self._ahead
 
 
 @dataclass
@@ -652,3 +656,274 @@ async def test_a_closed_chat_ends_the_turn_without_more_cost(path: Path) -> None
         await bot.hears(inbound())
         assert await bot.wakes() == Outcome()
         assert await bot.store.inbox(HERE.conversation) == []
+
+
+# Corrections, buttons, albums.
+
+
+async def test_an_edit_before_the_turn_replaces_the_text(path: Path) -> None:
+    async with bot_on(path, text("87.")) as bot:
+        await bot.hears(inbound("12*7", 1), edit("12*7+3", 1))
+        await bot.wakes()
+        assert "12*7+3" in words(bot.model.requests[0])
+        assert "12*7" not in words(bot.model.requests[0])
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_an_edit_during_the_turn_steers_it(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
+        await bot.hears(inbound("price in dollars?", 1))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(edit("price in euros?", 1))
+        await bot.looks_twice()
+        bot.deeds.gate.set()
+        await running
+        assert "price in euros?" in words(bot.model.requests[1])
+        assert any("They edited a message above" in said for said in words(bot.model.requests[1]))
+
+
+async def test_an_edit_after_the_answer_offers_to_do_it_again_and_a_tap_rewinds_one_turn(path: Path) -> None:
+    async with bot_on(path, text("Hi."), text("84."), text("87.")) as bot:
+        for number, line in enumerate(["hello", "12*7"], start=1):
+            await bot.hears(inbound(line, number))
+            await bot.wakes()
+        await bot.hears(edit("12*7+3", 2))
+        await bot.wakes()
+        (redo,) = bot.channel.buttons
+        assert redo.label == "Redo"
+        assert len(bot.model.requests) == 2
+        await bot.hears(tap(redo.data))
+        await bot.wakes()
+        assert bot.channel.shown[-1] == "87."
+        seen = words(bot.model.requests[2])
+        assert {"hello", "Hi.", "12*7+3"} <= set(seen)
+        assert not {"12*7", "84."} & set(seen)
+
+
+async def test_an_edit_of_what_nobody_remembers_is_silent(path: Path) -> None:
+    async with bot_on(path) as bot:
+        await bot.hears(edit("what?", 99))
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.calls == []
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: Path) -> None:
+    async with bot_on(path, Refusal(400, "invalid_request_error", "no"), text("Hello.")) as bot:
+        await bot.hears(inbound("hi", 1))
+        await bot.wakes()
+        (retry,) = bot.channel.buttons
+        assert retry.label == "Retry"
+        await bot.hears(tap(retry.data, 2, sender=BUDI))
+        await bot.wakes()
+        assert len(bot.model.requests) == 1
+        await bot.hears(tap(retry.data, 3))
+        await bot.wakes()
+        assert bot.channel.shown[-1] == "Hello."
+        assert words(bot.model.requests[1])[-1] == "hi"
+        await bot.hears(tap(retry.data, 4))
+        await bot.wakes()
+        assert len(bot.model.requests) == 2  # it was done again already
+
+
+async def test_an_answer_cut_by_a_limit_can_be_continued(path: Path) -> None:
+    async with bot_on(path, reply(text("Once upon"), stop_reason="max_tokens"), text("a time.")) as bot:
+        await bot.hears(inbound("a tale", 1))
+        await bot.wakes()
+        (more,) = bot.channel.buttons
+        await bot.hears(tap(more.data))
+        await bot.wakes()
+        assert bot.channel.shown[-1] == "a time."
+        assert words(bot.model.requests[1])[-1] == "Please continue."
+
+
+async def test_the_stop_button_of_whoever_asked_stops_and_another_persons_does_not(path: Path) -> None:
+    async with bot_on(path, reply(text("one two three four five " * 40), pace=0.05)) as bot:
+        bot.channel.stop_button = True
+        await bot.hears(inbound("count", 1))
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: [button.label for button in channel.buttons] == ["Stop"])
+        (stop,) = bot.channel.buttons
+        await bot.hears(tap(stop.data, 2, sender=BUDI))
+        await bot.looks_twice()
+        assert not running.done()
+        await bot.hears(tap(stop.data, 3))
+        await running
+        assert bot.channel.shown[0].endswith("(Stopped.)")
+        assert bot.channel.buttons == ()
+
+
+async def test_an_album_that_arrives_in_pieces_is_one_turn(path: Path) -> None:
+    async with bot_on(path, text("Three photos.")) as bot:
+        await bot.hears(photo(1, "before"))
+        running = asyncio.create_task(bot.wakes())
+        await bot.store.looked()
+        await bot.hears(photo(2), photo(3, "after"))
+        await running
+        assert str(bot.model.requests[0]["messages"]).count("<attachment") == 3
+        assert {"before", "after"} <= {line.splitlines()[-1] for line in words(bot.model.requests[0])}
+        assert bot.channel.shown == ["Three photos."]
+
+
+async def test_a_paste_split_by_the_app_is_one_turn(path: Path) -> None:
+    async with bot_on(path, text("Long.")) as bot:
+        await bot.hears(inbound("a" * 4_096, 1))
+        running = asyncio.create_task(bot.wakes())
+        await bot.store.looked()
+        await bot.hears(inbound("the end", 2))
+        await running
+        assert "the end" in words(bot.model.requests[0])
+
+
+async def test_in_queue_mode_a_message_waits_its_turn(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("One."), text("Two.")) as bot:
+        await bot.hears(inbound("queue", 1, command="meanwhile"))
+        await bot.wakes()
+        await bot.hears(inbound("first", 2))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(inbound("second", 3))
+        await bot.looks_twice()
+        bot.deeds.gate.set()
+        await running
+        assert "second" not in words(bot.model.requests[1])
+        await bot.wakes()
+        assert bot.channel.shown[-2:] == ["One.", "Two."]
+
+
+async def test_in_interrupt_mode_a_message_ends_the_turn_and_comes_first(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("Two.")) as bot:
+        await bot.hears(inbound("interrupt", 1, command="meanwhile"))
+        await bot.wakes()
+        await bot.hears(inbound("first", 2))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(inbound("second", 3))
+        await running
+        await bot.wakes()
+        assert bot.channel.shown[-2:] == ["(Stopped.)", "Two."]
+        assert "second" in words(bot.model.requests[1])
+
+
+# The life of a chat.
+
+
+async def test_messages_from_before_an_outage_get_one_notice(path: Path) -> None:
+    async with bot_on(path, text("Yes."), clock=AnHourAhead()) as bot:
+        await bot.hears(*(inbound(f"old {number}", number) for number in range(1, 6)))
+        await bot.hears(replace(inbound("are you back?", 6), sent_at=int(AnHourAhead().now())))
+        await bot.wakes()
+        await bot.wakes()
+        assert len(bot.channel.shown) == 2
+        assert bot.channel.shown[0].startswith("I was away")
+        assert bot.channel.shown[1] == "Yes."
+        assert "old 1" not in words(bot.model.requests[0])
+
+
+async def test_a_chat_that_blocked_the_bot_costs_nothing_until_it_comes_back(path: Path) -> None:
+    async with bot_on(path, text("Hello."), text("Welcome back.")) as bot:
+        bot.channel.faults["send"] = [ChatClosed("blocked")] * 2
+        await bot.hears(inbound("hi", 1), inbound("", 2, command="help"))
+        await bot.wakes()
+        assert await bot.store.inbox(HERE.conversation) == []
+        assert await bot.wakes() == Outcome()
+        await bot.hears(inbound("hi again", 3))
+        await bot.wakes()
+        assert bot.channel.shown == ["Welcome back."]
+
+
+async def test_being_thrown_out_drops_what_waits(path: Path) -> None:
+    async with bot_on(path) as bot:
+        await bot.hears(inbound("hi", 1), news("left"))
+        await bot.wakes()
+        assert bot.channel.calls == []
+        assert await bot.store.inbox(HERE.conversation) == []
+        await bot.hears(news("joined"))
+        assert await bot.wakes() == Outcome()
+
+
+async def test_a_group_that_became_a_supergroup_takes_everything_along_once(path: Path) -> None:
+    new = Place(conversation="telegram:-1001", chat="-1001", group=True)
+    async with bot_on(path, text("Noted."), text("Bromo."), text("Also Bromo.")) as bot:
+        await bot.hears(inbound("queue", 1, command="meanwhile", place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        await bot.hears(inbound("we go to Bromo", 2, place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        await bot.hears(news("moved", "-1001", place=GROUP), inbound("where do we go?", 3, place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        assert new.conversation in bot.wake.woken
+        await bot.wakes(GROUP.conversation)
+        await bot.wakes(new.conversation)
+        assert "we go to Bromo" in words(bot.model.requests[1])
+        await bot.hears(news("moved", "-1001", place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        assert await bot.wakes(new.conversation) == Outcome()
+        head = await bot.store.claim(new.conversation, "test", 1)
+        assert head is not None
+        assert head.settings.meanwhile == "queue"
+
+
+async def test_a_send_that_finds_the_group_moved_goes_to_the_new_chat(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["send"] = [ChatMoved("upgraded", "-1001")] * 2
+        await bot.hears(inbound("hi", 1, place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        await bot.wakes(GROUP.conversation)
+        assert bot.channel.shown == ["Hello."]
+        assert bot.channel.places[-1].chat == "-1001"
+
+
+async def test_a_wake_that_was_lost_is_made_up_for_by_the_sweep(path: Path) -> None:
+    async with bot_on(path, clock=AnHourAhead()) as late, bot_on(path, text("Hello.")) as bot:
+        await bot.hears(inbound("hi"))
+        assert await bot.turns.sweep(120) == 0
+        assert await late.turns.sweep(120) == 1
+        assert late.wake.woken == [HERE.conversation]
+        await bot.wakes()
+        assert await late.turns.sweep(120) == 0
+
+
+async def test_a_wake_given_up_tells_the_person_and_can_be_retried(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        await bot.hears(inbound("hi", 1))
+        await bot.turns.give_up(HERE.conversation)
+        assert bot.channel.shown[0].startswith("Something went wrong on my side")
+        (retry,) = bot.channel.buttons
+        await bot.hears(tap(retry.data))
+        await bot.wakes()
+        assert bot.channel.shown[-1] == "Hello."
+
+
+async def test_a_turn_that_makes_no_progress_ends_by_itself(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), limits=Limits(attempts=2)) as bot:
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        running.cancel()
+        await asyncio.wait([running])
+    for hours in (1, 2):
+        async with bot_on(path, limits=Limits(attempts=2), clock=AnHourAhead(hours)) as bot:
+            running = asyncio.create_task(bot.wakes())
+            await asyncio.wait([running, asyncio.create_task(bot.deeds.reached.wait())], return_when="FIRST_COMPLETED")
+            running.cancel()
+            await asyncio.wait([running])
+            ended = bot.channel.shown
+    assert ended
+    assert "Reference" in ended[0]
+
+
+def edit(line: str, number: int) -> Inbound:
+    return replace(inbound(line, number), kind="edit", id=f"e{number}.1", order=f"{number:012d}.1")
+
+
+def tap(data: str, number: int = 50, **more: Any) -> Inbound:
+    return replace(inbound("", number, **more), kind="tap", id=f"c{number}", data=data)
+
+
+def photo(number: int, caption: str = "") -> Inbound:
+    return inbound(caption, number, album="g1", attachments=(Attachment(kind="photo", description=f"photo {number}"),))
+
+
+def news(kind: Any, data: str = "", place: Place = HERE) -> Inbound:
+    return replace(inbound("", 0, place=place), kind=kind, id=f"{kind}{data}", data=data)

@@ -1,7 +1,7 @@
 """Wires one process that is webhook and worker at once: SQLite and in-process wakes, or DynamoDB and SQS."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
 from bot.deadline import Deadline
 from bot.ports import Channel, Clock, Store, Wake
+from bot.toolkit import Tool
 from handlers.door import Door, make_door
 from handlers.settings import Settings
 from handlers.workshop import make_workshop
@@ -31,7 +32,9 @@ class Local(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def local(settings: Settings, channels: dict[str, Channel] | None = None) -> AsyncIterator[Local]:
+async def local(
+    settings: Settings, channels: Mapping[str, Channel] | None = None, tools: Sequence[Tool] = ()
+) -> AsyncIterator[Local]:
     """A working bot on one SQLite file; begins by waking whatever was pending when the last process ended."""
     clock = SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
@@ -48,7 +51,9 @@ async def local(settings: Settings, channels: dict[str, Channel] | None = None) 
         await workshop.turns.give_up(conversation)
 
     wake = LocalWake(run, clock, give_up=give_up)
-    workshop = make_workshop(_with_some_key(settings), store, wake, clock, channels)
+    workshop = make_workshop(
+        _with_some_key(settings), store, wake, clock, more_channels=channels or {}, more_tools=tools
+    )
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             await wake.wake(conversation, "start")

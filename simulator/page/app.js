@@ -14,7 +14,7 @@ const PLATFORMS = [
   ["slack", "Slack"],
 ];
 const STATUS = {
-  waiting: "Waiting for the bot",
+  waiting: "Nothing sent to the bot yet",
   connected: "Bot connected",
   down: "The bot does not answer",
   restarting: "The bot is being restarted",

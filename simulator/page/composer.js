@@ -24,13 +24,15 @@ export class Composer {
   constructor(platform, actions) {
     this.#actions = actions;
     this.speakers = h("fieldset", { class: "speakers" });
-    this.mention = h("button", { type: "button", class: "quiet mention-button", onclick: () => this.#mention() }, "@");
+    const mention = { type: "button", class: "quiet mention-button", hidden: true, onclick: () => this.#mention() };
+    this.mention = h("button", mention, "@");
     this.text = h("textarea", {
       rows: "1",
       placeholder: "Message",
       id: `${platform}-text`,
       autocomplete: "off",
       enterkeyhint: "send",
+      disabled: true, // until a conversation is open
     });
     this.about = h("div", { class: "about", hidden: true });
     this.menu = h("div", { class: "commands", role: "group", "aria-label": "Commands", hidden: true });
@@ -64,6 +66,7 @@ export class Composer {
   open(conversation, people, mention) {
     this.#conversation = conversation;
     this.mentionText = mention;
+    this.text.disabled = false;
     if (!this.#memory) this.#memories.set(conversation.key, { text: "", about: null, speaker: people[0].id });
     this.text.value = this.#memory.text;
     this.mention.hidden = conversation.isPrivate;

@@ -136,6 +136,7 @@ function indent(line) {
   return start < 0 ? line.length : start;
 }
 
+// Slack does not document what it does with a single line break: here it stays one, so that nothing is hidden.
 function paragraph(lines, rules) {
   const starts = (line) => [FENCE, HEADING, RULE, QUOTE, ITEM].some((pattern) => pattern.test(line));
   const count = 1 + leading(lines.slice(1), (line) => line.trim() !== "" && !starts(line));
