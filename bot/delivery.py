@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 
 CUT = ("max_tokens", "model_context_window_exceeded")
 STOP_AFTER = 2  # seconds; a turn that is over by then needs no Stop button
-TYPING_EVERY = 4.0  # seconds; Telegram's sign lasts five
 
 
 def answer_text(entries: Sequence[Entry], language: str) -> str:
@@ -105,7 +104,7 @@ class Delivery:
         while True:
             if time.monotonic() >= typing:
                 await self._channel.typing(self._place)
-                typing = time.monotonic() + TYPING_EVERY
+                typing = time.monotonic() + self._channel.typing_interval
             await self._wait_for_change(typing - time.monotonic())
             if self._changed.is_set() and time.monotonic() >= max(self._next_edit, self._flood_until):
                 self._changed.clear()

@@ -132,6 +132,8 @@ class Channel(Protocol):
 
     stop_button: bool
     """Whether a growing message may carry a Stop button that is gone when it is done."""
+    typing_interval: float
+    """Seconds after which a sign of life must be shown again, or it ends."""
     edit_interval: float
     """Seconds between two edits of one message that the platform puts up with, in a private chat."""
     group_edit_interval: float

@@ -38,6 +38,12 @@ class Tap(msgspec.Struct):
     button: str
 
 
+class Stop(msgspec.Struct):
+    chat: str
+    user: str
+    thread: str
+
+
 Action = Callable[["Simulator", bytes], Awaitable[Any]]
 
 
@@ -75,6 +81,7 @@ def door_routes(simulator: "Simulator") -> list[BaseRoute]:
         Route("/sim/files/{id}", file),
         post("/sim/say", say),
         post("/sim/tap", tap),
+        post("/sim/stop", stop),
         post("/sim/faults", order_fault),
         post("/sim/reset", reset),
     ]
@@ -121,6 +128,12 @@ async def tap(simulator: "Simulator", body: bytes) -> object:
     tapped = msgspec.json.decode(body, type=Tap)
     platform = simulator.slack if tapped.platform == "slack" else simulator.telegram
     await platform.tap(tapped.chat, tapped.user, tapped.message, tapped.button)
+    return {"ok": True}
+
+
+async def stop(simulator: "Simulator", body: bytes) -> object:
+    stopped = msgspec.json.decode(body, type=Stop)
+    await simulator.slack.stop(stopped.chat, stopped.user, stopped.thread)
     return {"ok": True}
 
 

@@ -140,6 +140,13 @@ class Slack:
             }
         )
 
+    async def stop(self, channel: str, user: str, thread_ts: str) -> None:
+        """A person presses the Stop button that Slack shows while the bot's session is processing."""
+        chat = self.world.chat("slack", channel)
+        person = self.world.member(chat, user)
+        stopped = {"type": "agent_session_stopped", "channel": chat.id, "thread_ts": thread_ts}
+        self.push({**stopped, "user": person.slack_id, "event_ts": self.new_ts(), "streaming_message_ts": []})
+
     async def open_home(self, user: str, tab: str = "home") -> None:
         """A person opens the app's home, or its messages with ``tab`` "messages"."""
         person = self.world.person(user)
@@ -225,7 +232,8 @@ class Slack:
         shown = self._seen(channel, post)
         shown.only_for = only_for
         message = self.world.show(shown)
-        if message.is_bot:
+        sign = self.world.signs.get(("slack", channel, thread_ts))
+        if message.is_bot and sign and not sign.stop:
             self.world.sign("slack", channel, thread_ts, "", 0)
         if message.is_bot and self.echo and not only_for:
             kind = _channel_type(self.world.chat("slack", channel))

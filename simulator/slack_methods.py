@@ -461,7 +461,7 @@ async def set_session_status(slack: Slack, params: Params) -> Json:
     if len(params.text("title")) > 200:
         raise Refused("invalid_arguments", "title must be less than 201 characters")
     text = "is working…" if status == "processing" else ""
-    slack.world.sign("slack", chat.id, thread, text, _STATUS_SECONDS)
+    slack.world.sign("slack", chat.id, thread, text, _STATUS_SECONDS, stop=True)
     return {}
 
 

@@ -118,13 +118,17 @@ class Message(Struct, kw_only=True):
 
 
 class Sign(Struct, frozen=True):
-    """A sign of life, such as "typing…". It ends by itself at ``until`` (Unix seconds)."""
+    """A sign of life, such as "typing…". It ends by itself at ``until`` (Unix seconds).
+
+    ``stop``: it has a Stop button, and stays when the bot writes.
+    """
 
     platform: Platform
     chat: str
     thread: str
     text: str
     until: float
+    stop: bool = False
 
 
 class Fault(Struct):
@@ -247,10 +251,12 @@ class World:
         if self.messages.pop(message.key, None):
             self.emit("gone", {"platform": message.platform, "chat": message.chat, "id": message.id})
 
-    def sign(self, platform: Platform, chat: str, thread: str, text: str, seconds: float) -> None:
+    def sign(
+        self, platform: Platform, chat: str, thread: str, text: str, seconds: float, *, stop: bool = False
+    ) -> None:
         """Show a sign of life for some seconds; an empty text ends it."""
         key = (platform, chat, thread)
-        sign = Sign(platform, chat, thread, text, self.now() + seconds)
+        sign = Sign(platform, chat, thread, text, self.now() + seconds, stop)
         if text:
             self.signs[key] = sign
         elif self.signs.pop(key, None) is None:

@@ -19,6 +19,7 @@ class RecordingChannel:
     """
 
     stop_button = False
+    typing_interval = 4.0
     edit_interval = 0.0
     group_edit_interval = 0.0
 

@@ -11,6 +11,7 @@ from bot.ports import Rendered
 
 class TerminalChannel:
     stop_button = False
+    typing_interval = 60.0
     edit_interval = 0.05
     group_edit_interval = 0.05
 

@@ -14,13 +14,15 @@ const SAME_BREATH_SECONDS = 180;
 export class Log {
   #names;
   #allowed;
+  #stop;
   #shown = new Map(); // key -> {element, value, speaker}
   #awaited = ""; // key of a message to bring into view when it comes
   #empty = h("div", { class: "welcome" });
 
-  constructor(label, names, allowed) {
+  constructor(label, names, allowed, stop) {
     this.#names = names;
     this.#allowed = allowed;
+    this.#stop = stop;
     this.list = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": label });
     this.toEnd = h(
       "button",
@@ -86,7 +88,7 @@ export class Log {
 
   #fill(entry, { message, sign }, speaker) {
     if (sign) {
-      const element = signElement(sign);
+      const element = signElement(sign, this.#stop);
       entry.element.replaceWith(element);
       entry.element = element;
       return;

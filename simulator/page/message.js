@@ -160,13 +160,14 @@ export function clock(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
-/** The sign of life: "Kabar is typing" with moving dots. */
-export function signElement(sign) {
+/** The sign of life: "Kabar is typing" with moving dots, and Slack's own Stop button where it has one. */
+export function signElement(sign, stop) {
   const words = sign.text.replace(/^is /, "").replace(/[….]+$/, "");
   return h(
     "div",
     { class: `sign ${sign.platform === "slack" && sign.thread ? "in-thread" : ""}` },
     h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
     `Kabar is ${words}`,
+    sign.stop && h("button", { type: "button", class: "stop", onclick: () => stop(sign) }, "Stop"),
   );
 }

@@ -35,7 +35,8 @@ export class Pane {
       choose: (key) => this.#choose(key),
       move: (step) => this.#move(step),
     });
-    this.#log = new Log(`${title} messages`, world.nameOf, (message) => this.#allowed(message));
+    const stop = ({ thread }) => this.#request("/sim/stop", { ...this.#address, user: this.composer.speaker, thread });
+    this.#log = new Log(`${title} messages`, world.nameOf, (message) => this.#allowed(message), stop);
     this.composer = new Composer(platform, {
       send: (message) => this.#say(message),
       editLast: (user) => this.#editLast(user),

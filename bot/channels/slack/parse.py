@@ -37,6 +37,8 @@ def parse(envelope: Json) -> Inbound | None:
     if envelope.get("type") == "block_actions":
         return _tapped(envelope)
     event, workspace = object_at(envelope, "event"), _workspace(envelope)
+    if workspace.team and event.get("type") == "agent_session_stopped":
+        return _stopped(event, workspace)
     if not workspace.team or event.get("type") not in ("message", "app_mention"):
         return None
     if event.get("subtype") == "message_changed":
@@ -44,7 +46,7 @@ def parse(envelope: Json) -> Inbound | None:
     return _written(event, event, workspace, kind="message")
 
 
-# The three things that concern us.
+# The things that concern us.
 
 
 def _written(event: Json, message: Json, workspace: Workspace, kind: Kind) -> Inbound | None:
@@ -84,6 +86,21 @@ def _edited(event: Json, workspace: Workspace) -> Inbound | None:
     if text_at(message, "text") == text_at(object_at(event, "previous_message"), "text"):
         return None
     return _written(event, message, workspace, kind="edit")
+
+
+def _stopped(event: Json, workspace: Workspace) -> Inbound | None:
+    """Somebody pressed Slack's own Stop. Source: docs.slack.dev/reference/events/agent_session_stopped."""
+    channel, user, ts = text_at(event, "channel"), text_at(event, "user"), text_at(event, "event_ts")
+    if not (channel and user and ts):
+        return None
+    return Inbound(
+        place=_place(workspace.team, channel, text_at(event, "thread_ts")),
+        id=f"s{ts}",
+        order=ts,
+        sender=Person(f"slack:{workspace.team}:{user}"),
+        sent_at=_seconds(ts),
+        kind="stop",
+    )
 
 
 def _tapped(payload: Json) -> Inbound | None:

@@ -58,6 +58,7 @@ class SlackChannel:
     """The port ``Channel`` over one connection pool, which is made inside the loop that uses it first."""
 
     stop_button = False  # a message that had buttons keeps them when markdown_text replaces its text
+    typing_interval = 60.0
     edit_interval = 1.2  # chat.update: about 50 a minute
     group_edit_interval = 2.0
 
@@ -70,14 +71,19 @@ class SlackChannel:
         return render(markdown)
 
     async def typing(self, place: Place, active: bool = True) -> None:
-        """Slack shows the sign in threads only, and ends it by itself after two minutes or when a message arrives."""
+        """Slack shows the sign in threads only, and ends it by itself after two minutes or when a message arrives.
+
+        An agent's session has a Stop button beside it; an app that is not declared an agent has the older sign.
+        """
         if not place.thread:
             return
-        status = "is thinking…" if active else ""
+        where: Json = {"channel_id": place.chat, "thread_ts": place.thread}
+        client = self._client()
         try:
-            await _called(
-                self._client().assistant_threads_setStatus(channel_id=place.chat, thread_ts=place.thread, status=status)
-            )
+            try:
+                await _called(client.agents_sessions_setStatus(**where, status="processing" if active else "active"))
+            except SendRefused:
+                await _called(client.assistant_threads_setStatus(**where, status="is thinking…" if active else ""))
         except SendError as error:
             logger.info("conversation=<%s> error=<%s> | typing was not shown", place.conversation, error)
 

@@ -94,6 +94,7 @@ class TelegramChannel:
     """The port ``Channel`` over one Bot. Telegram has no idempotency key and no way to look for a sent message."""
 
     stop_button = True
+    typing_interval = 4.0  # the sign lasts five seconds
     edit_interval = 1.5
     group_edit_interval = 4.0  # 20 messages and edits a minute, for everything the bot does in a group
 

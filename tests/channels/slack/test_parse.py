@@ -353,3 +353,22 @@ def test_an_odd_envelope_is_understood_or_ignored_and_can_be_stored(update: Json
 def test_half_a_surrogate_pair_in_a_text_can_be_stored() -> None:
     update = json.loads(json.dumps(direct("cut \ud83d")))
     assert storable(parse(update)) and parsed(update).text == "cut \ufffd"
+
+
+STOPPED: Json = {
+    "type": "agent_session_stopped",
+    "channel": "C1",
+    "thread_ts": "1.0",
+    "user": "U1",
+    "event_ts": "1783536983.783769",
+    "streaming_message_ts": [],
+}
+
+
+def test_slacks_own_stop_button_stops_in_its_thread() -> None:
+    stop = parsed(envelope(STOPPED))
+    assert (stop.kind, stop.conversation, stop.sender.id) == ("stop", "slack:T1:C1:1.0", "slack:T1:U1")
+
+
+def test_a_stop_that_does_not_say_where_is_ignored() -> None:
+    assert parse(envelope({**STOPPED, "channel": ""})) is None

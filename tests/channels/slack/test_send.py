@@ -86,15 +86,27 @@ async def test_the_sign_of_life_is_shown_and_ended_in_its_own_thread(slack: Cann
     await channel.typing(THREAD, active=False)
     await channel.typing(DIRECT)
 
-    assert [call.method for call in slack.calls] == ["assistant.threads.setStatus"] * 2
+    assert [call.method for call in slack.calls] == ["agents.sessions.setStatus"] * 2
     assert [(call.fields["thread_ts"], call.fields["status"]) for call in slack.calls] == [
-        ("5.0", "is thinking…"),
-        ("5.0", ""),
+        ("5.0", "processing"),
+        ("5.0", "active"),
     ]
 
 
+async def test_an_app_that_is_no_agent_has_the_older_sign(slack: Canned, channel: SlackChannel) -> None:
+    for _ in range(2):
+        slack.say("agents.sessions.setStatus", {"ok": False, "error": "not_allowed"})
+
+    await channel.typing(THREAD)
+    await channel.typing(THREAD, active=False)
+
+    older = [call.fields["status"] for call in slack.calls if call.method == "assistant.threads.setStatus"]
+    assert older == ["is thinking…", ""]
+
+
 async def test_a_sign_of_life_that_can_not_be_shown_raises_nothing(slack: Canned, channel: SlackChannel) -> None:
-    slack.say("assistant.threads.setStatus", {"ok": False, "error": "missing_scope"})
+    for method in ("agents.sessions.setStatus", "assistant.threads.setStatus"):
+        slack.say(method, {"ok": False, "error": "missing_scope"})
     await channel.typing(THREAD)
 
     async with connected(unreachable()) as lost:
