@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.adapters.dynamodb_store import create_table
-from handlers import webhook, worker
+from handlers import deadletter, webhook, worker
 from simulator import slack, telegram
 from simulator.app import slack_base_url, telegram_base_url
 from simulator.serving import serve
@@ -41,13 +41,14 @@ class Context:
 
 
 class Cloud:
-    """``url`` is the function URL. ``events`` holds every SQS event the worker was given, ``answers`` what it said."""
+    """``url`` is the function URL, ``answers`` what the worker said to its events. While ``deaf``, nothing is handed to it."""
 
     def __init__(self, account: Account, queue_url: str, seconds: float) -> None:
         self.account = account
         self.queue_url = queue_url
         self.url = ""
         self.answers: list[Any] = []
+        self.deaf = False
         self._seconds = seconds
         self._webhook = ThreadPoolExecutor(1, "webhook")
         self._worker = ThreadPoolExecutor(1, "worker")
@@ -74,12 +75,20 @@ class Cloud:
     async def consume(self) -> None:
         """Hand each message to the worker, and delete it where the worker did not fail it, until cancelled."""
         while True:
-            for message in await self.receive():
+            if self.deaf:
+                await asyncio.sleep(0.05)
+                continue
+            for message in await self.receive(0):
                 answer = await self.call_worker(sqs_event(message))
                 if not answer["batchItemFailures"]:
-                    await asyncio.to_thread(
-                        self._sqs.delete_message, QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"]
-                    )
+                    await asyncio.to_thread(self.delete, message)
+
+    async def call_deadletter(self, event: dict[str, Any]) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker, deadletter.handler, event, Context(self._seconds))
+
+    def delete(self, message: dict[str, Any]) -> None:
+        self._sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])
 
     def items(self) -> list[dict[str, Any]]:
         stored: list[dict[str, Any]] = self.account.client("dynamodb").scan(TableName=TABLE, ConsistentRead=True)[

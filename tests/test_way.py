@@ -15,12 +15,12 @@ import pytest
 from simulator import telegram
 from simulator.app import Simulator, serve
 from simulator.deliver import QUICK
-from simulator.script import Line, ScriptedModel, call, scripted, text
+from simulator.script import Line, ScriptedModel, call, reply, scripted, text
 from simulator.slack import SIGNING_SECRET
 from simulator.world import Message
 from tests.cloud import Cloud, cloud_for
 from tests.emulator import Account
-from tests.packages.events import http_event, telegram_update
+from tests.packages.events import http_event, sqs_event, telegram_update
 
 ANN = "1001"
 GROUP = "-2001"
@@ -57,12 +57,12 @@ def _shown(message: Message) -> str:
 
 
 @asynccontextmanager
-async def way_of(aws: Account, patch: pytest.MonkeyPatch, *script: Line) -> AsyncIterator[Way]:
+async def way_of(aws: Account, patch: pytest.MonkeyPatch, *script: Line, seconds: float = 60) -> AsyncIterator[Way]:
     simulator = Simulator(pace=QUICK)
     async with (
         scripted(*script, smallest_prefix=0) as model,
         serve(simulator) as simulator_url,
-        cloud_for(aws, simulator_url, model.url, patch) as cloud,
+        cloud_for(aws, simulator_url, model.url, patch, seconds=seconds) as cloud,
     ):
         simulator.connect(cloud.url)
         yield Way(simulator, cloud, model)
@@ -295,3 +295,93 @@ async def test_a_failed_wake_holds_back_its_own_group_and_no_other(
         ]
         answer = await way.cloud.call_worker({"Records": records})
         assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}, {"itemIdentifier": "m2"}]}
+
+
+async def test_a_turn_longer_than_the_function_lives_goes_on_in_the_same_message(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        reply(text(f"Step {number}."), call("calculator", {"expression": f"{number}+1"}), pace=0.2)
+        for number in range(11)
+    ]
+    async with way_of(aws, monkeypatch, *steps, text("Done."), seconds=5) as way:
+        await way.simulator.telegram.say(ANN, "ann", "take your time")
+        await way.simulator.telegram.wait_for(lambda seen: seen.is_bot and "Done." in seen.text, 60)
+        await way.settled()
+        (answer,) = [seen for seen in way.simulator.telegram.messages(ANN) if seen.is_bot]
+        assert [answer.text.count(f"Step {number}.") for number in range(11)] == [1] * 11
+        assert len(way.cloud.answers) > 1
+
+
+async def test_stop_in_the_middle_of_a_stream_is_shown(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch, reply(text("counting " * 500), pace=0.05)) as way:
+        await way.simulator.telegram.say(ANN, "ann", "count")
+        await way.simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text.count("counting") > 3, WAIT)
+        await way.simulator.telegram.say(ANN, "ann", "/stop")
+        stopped = await way.simulator.telegram.wait_for(lambda seen: "(Stopped.)" in seen.text, WAIT)
+        await way.settled()
+        assert stopped.text.count("counting") > 3
+        assert stopped.buttons == []
+        assert way.model.hangups == 1
+
+
+async def test_slacks_own_stop_button_stops(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch, reply(text("counting " * 500), pace=0.05)) as way:
+        question = await way.simulator.slack.say("C0GENERAL", "ann", "@Kabar count")
+        await way.simulator.slack.wait_for(lambda seen: seen.is_bot and _shown(seen).count("counting") > 3, WAIT)
+        (sign,) = way.simulator.world.signs.values()
+        assert sign.stop
+        await way.simulator.slack.stop("C0GENERAL", "ann", question.id)
+        await way.slack_says("(Stopped.)")
+        await way.settled()
+        assert way.simulator.world.signs == {}
+
+
+async def test_a_redelivered_wake_of_a_dead_worker_is_answered_once_more_than_never(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Hello.")) as way:
+        await way.simulator.telegram.say(ANN, "ann", "hi")
+        await way.telegram_says("Hello.")
+        await way.settled()
+        for conversation in ("telegram:1001", "telegram:1001"):
+            body = json.dumps({"conversation": conversation, "reason": "again"})
+            record = {
+                "messageId": "m",
+                "receiptHandle": "r",
+                "body": body,
+                "attributes": {"MessageGroupId": conversation},
+            }
+            assert await way.cloud.call_worker({"Records": [record]}) == {"batchItemFailures": []}
+        assert len([seen for seen in way.simulator.telegram.messages(ANN) if seen.is_bot]) == 1
+
+
+async def test_the_dead_letter_function_tells_the_person_and_its_button_does_it_again(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch, text("Here you are.")) as way:
+        way.cloud.deaf = True
+        message = await way.simulator.telegram.say(ANN, "ann", "please")
+        await way.simulator.world.wait_until(lambda: message.delivery and message.delivery.state == "accepted", WAIT)
+        (wake,) = await way.cloud.receive(5)
+        assert await way.cloud.call_deadletter(sqs_event(wake)) == {"batchItemFailures": []}
+        notice = await way.simulator.telegram.wait_for(lambda seen: seen.is_bot, WAIT)
+        assert "Something went wrong" in notice.text
+        assert [button.text for row in notice.buttons for button in row] == ["Retry"]
+        way.cloud.deaf = False
+        await way.simulator.telegram.tap(ANN, "ann", notice.id)
+        await way.telegram_says("Here you are.")
+        assert "please" in words(way.model.requests[0])
+
+
+async def test_the_schedules_sweep_wakes_what_was_never_woken(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch, text("Late but there.")) as way:
+        way.cloud.deaf = True
+        message = await way.simulator.telegram.say(ANN, "ann", "hi")
+        await way.simulator.world.wait_until(lambda: message.delivery and message.delivery.state == "accepted", WAIT)
+        (wake,) = await way.cloud.receive(5)
+        await asyncio.to_thread(way.cloud.delete, wake)  # lost
+        monkeypatch.setattr("handlers.worker.OVERDUE", -5.0)
+        assert await way.cloud.call_worker({"sweep": True}) == {"woken": 1}
+        way.cloud.deaf = False
+        await way.telegram_says("Late but there.")

@@ -1,0 +1,142 @@
+# Kabar. Needs Python 3.11 or newer and make; each target fetches what else it needs, once, into .venv/ and .cache/.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# The first Python on this machine that is new enough, or the one you name: make run PYTHON=/opt/python3.12
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON := $(or $(PYTHON),$(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done))
+
+# What the Lambda packages are built for: arm64 costs a fifth less on AWS; x86_64 is for trying them on most laptops.
+ARCH ?= arm64
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export SAM_CLI_TELEMETRY := 0
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##### Use
+
+.PHONY: run
+run: .venv/run/.ready ## Talk to the bot in your browser: no account, no key, nothing leaves this machine
+	.venv/run/bin/python -m simulator
+
+##### Prove
+
+.PHONY: test
+test: .venv/dev/.ready .venv/emulator/.ready libraries browser ## Run every test, offline
+	PIP_NO_INDEX=1 .venv/dev/bin/python -m pytest -n 2 --dist loadfile
+
+.PHONY: check
+check: .venv/dev/.ready ## Check style, types, and who imports whom
+	.venv/dev/bin/ruff check
+	.venv/dev/bin/ruff format --check
+	.venv/dev/bin/mypy
+	.venv/dev/bin/python -m pytest -q tests/test_rooms.py
+
+.PHONY: validate
+validate: .venv/sam/.ready ## Check the AWS template, offline
+	.venv/sam/bin/sam validate --lint --region eu-central-1 --template infra/template.yaml
+
+.PHONY: bench
+bench: .venv/dev/.ready libraries ## Measure starts and turns; prints JSON
+	@.venv/dev/bin/python -m benchmarks
+
+# Everything that the tests of the packages would download, fetched before them: Linux only, as Lambda is.
+.PHONY: libraries
+ifeq ($(shell uname -s),Linux)
+libraries: .venv/dev/.ready .venv/lambda/.ready
+	@.venv/dev/bin/python -m tests.packages.libraries
+else
+libraries:
+	@echo "Not Linux: the tests that run the Lambda packages are skipped."
+endif
+
+CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+CAN_INSTALL := $(shell [ "$$(id -u)" = 0 ] && command -v apt-get)
+
+.PHONY: browser
+browser:
+ifneq ($(CHROMIUM),)
+else ifneq ($(CAN_INSTALL),)
+	apt-get -qq update
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >/dev/null
+else
+	@echo "No Chromium on this machine: the tests of the page are skipped. Install chromium to run them."
+endif
+
+##### Deploy
+
+.PHONY: build
+build: .venv/build/.ready ## Build both Lambda packages into .build/<ARCH>/ (ARCH=arm64 or x86_64)
+	rm -rf .build/$(ARCH)
+	.venv/build/bin/python -m scripts.build webhook .build/$(ARCH)/webhook --arch $(ARCH)
+	.venv/build/bin/python -m scripts.build worker .build/$(ARCH)/worker --arch $(ARCH)
+
+# Called by `sam build`, which names the functions as infra/template.yaml does and says where to put them.
+.PHONY: build-WebhookFunction build-WorkerFunction
+build-WebhookFunction: .venv/build/.ready
+	.venv/build/bin/python -m scripts.build webhook "$(ARTIFACTS_DIR)" --arch $(ARCH)
+build-WorkerFunction: .venv/build/.ready
+	.venv/build/bin/python -m scripts.build worker "$(ARTIFACTS_DIR)" --arch $(ARCH)
+
+##### Keep
+
+# One resolution for all lists: dev holds every library that the others choose from.
+COMPILE = .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
+
+.PHONY: requirements
+requirements: .venv/uv/.ready ## Pin requirements/*.txt again after changing *.in (UPGRADE=1: to the newest)
+	$(COMPILE) requirements/dev.in -o requirements/dev.txt
+	for list in webhook worker local; do \
+		$(COMPILE) requirements/$$list.in --constraints requirements/dev.txt -o requirements/$$list.txt || exit 1; done
+	for list in emulator lambda sam; do $(COMPILE) requirements/$$list.in -o requirements/$$list.txt || exit 1; done
+
+.PHONY: clean
+clean: ## Remove all that these targets made; your .env and .data stay
+	rm -rf .venv .cache .build .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis kabar.egg-info
+
+##### Environments: made once, again when their list changes
+
+define make-environment
+@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' || { \
+	echo "Kabar needs Python 3.11 or newer. Install one, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
+$(or $(2),$(PYTHON)) -m venv $(1)
+endef
+
+.venv/run/.ready: requirements/local.txt pyproject.toml
+	$(call make-environment,.venv/run)
+	.venv/run/bin/pip install --quiet --requirement requirements/local.txt
+	.venv/run/bin/pip install --quiet --no-deps --editable .
+	@touch $@
+
+.venv/dev/.ready: requirements/dev.txt pyproject.toml
+	$(call make-environment,.venv/dev)
+	.venv/dev/bin/pip install --quiet --requirement requirements/dev.txt
+	.venv/dev/bin/pip install --quiet --no-deps --editable .
+	@touch $@
+
+# The runtime's own Python where this machine has it: the packages are then tested exactly as they are deployed.
+.venv/lambda/.ready: requirements/lambda.txt
+	$(call make-environment,.venv/lambda,$(shell $(PYTHON) -m scripts.pythons 3.13))
+	.venv/lambda/bin/pip install --quiet --requirement requirements/lambda.txt
+	@touch $@
+
+.venv/emulator/.ready .venv/sam/.ready: .venv/%/.ready: requirements/%.txt
+	$(call make-environment,.venv/$*)
+	.venv/$*/bin/pip install --quiet --requirement $<
+	@touch $@
+
+.venv/uv/.ready:
+	$(call make-environment,.venv/uv)
+	.venv/uv/bin/pip install --quiet uv
+	@touch $@
+
+.venv/build/.ready:
+	$(call make-environment,.venv/build)
+	@touch $@

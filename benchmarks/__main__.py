@@ -1,0 +1,27 @@
+"""Every measurement of this folder, as one JSON object: ``make bench``.
+
+    python -m benchmarks            all of them
+    python -m benchmarks start      only these
+
+A measurement is a module here with ``def measure() -> dict``: figures by name, JSON values only.
+"""
+
+import importlib
+import json
+import pkgutil
+import sys
+
+import benchmarks
+
+
+def main() -> None:
+    known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name != "__main__"]
+    names = sys.argv[1:] or known
+    unknown = set(names) - set(known)
+    if unknown:
+        sys.exit(f"There is no measurement {', '.join(sorted(unknown))}: choose from {', '.join(known)}.")
+    print(json.dumps({name: importlib.import_module(f"benchmarks.{name}").measure() for name in names}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
