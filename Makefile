@@ -72,17 +72,20 @@ endif
 ##### Deploy
 
 .PHONY: build
-build: .venv/build/.ready ## Build both Lambda packages into .build/<ARCH>/ (ARCH=arm64 or x86_64)
+build: .venv/build/.ready ## Build the Lambda packages into .build/<ARCH>/ (ARCH=arm64 or x86_64)
 	rm -rf .build/$(ARCH)
 	.venv/build/bin/python -m scripts.build webhook .build/$(ARCH)/webhook --arch $(ARCH)
 	.venv/build/bin/python -m scripts.build worker .build/$(ARCH)/worker --arch $(ARCH)
+	.venv/build/bin/python -m scripts.build deadletter .build/$(ARCH)/deadletter --arch $(ARCH)
 
 # Called by `sam build`, which names the functions as infra/template.yaml does and says where to put them.
-.PHONY: build-WebhookFunction build-WorkerFunction
+.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction
 build-WebhookFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build webhook "$(ARTIFACTS_DIR)" --arch $(ARCH)
 build-WorkerFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build worker "$(ARTIFACTS_DIR)" --arch $(ARCH)
+build-DeadLetterFunction: .venv/build/.ready
+	.venv/build/bin/python -m scripts.build deadletter "$(ARTIFACTS_DIR)" --arch $(ARCH)
 
 ##### Keep
 

@@ -14,3 +14,12 @@ async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Re
         # The first wake may be lost; a name of its own keeps the queue from merging this one with it.
         await wake.wake(inbound.conversation, f"{inbound.id} again at {clock.now()}")
     return receipt
+
+
+async def sweep(older_than: float, store: Store, wake: Wake, clock: Clock) -> int:
+    """Wake each conversation with a message that has waited so many seconds: its wake may be lost. Returns how many."""
+    now = clock.now()
+    conversations = await store.overdue(int(now - older_than))
+    for conversation in conversations:
+        await wake.wake(conversation, f"overdue at {int(now)}")
+    return len(conversations)

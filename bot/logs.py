@@ -13,6 +13,7 @@ SECRET = re.compile(
     r"|sk-[\w-]{8,}"  # model providers' keys
     r"|(?i:bearer\s+)[\w.~+/-]{8,}=*"
 )
+LINE = "%(levelname)s %(asctime)s %(name)s %(message)s"
 QUIET = (
     "httpx",
     "httpx2",
@@ -28,8 +29,14 @@ QUIET = (
 
 
 class _Redacting(logging.Formatter):
+    """Another formatter's lines without secrets. On Lambda that one is the runtime's, which names the request."""
+
+    def __init__(self, inner: logging.Formatter) -> None:
+        super().__init__()
+        self._inner = inner
+
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
+        return redact(self._inner.format(record))
 
 
 def redact(text: str) -> str:
@@ -42,7 +49,8 @@ def set_up(level: str) -> None:
     if not root.handlers:
         root.addHandler(logging.StreamHandler())
     for handler in root.handlers:  # on Lambda the runtime has put its own there
-        handler.setFormatter(_Redacting("%(levelname)s %(asctime)s %(name)s %(message)s"))
+        if not isinstance(handler.formatter, _Redacting):
+            handler.setFormatter(_Redacting(handler.formatter or logging.Formatter(LINE)))
     root.setLevel(level.upper())
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -101,14 +101,6 @@ class Turns:
             raise Retry("Somebody is still at it.")
         await first_of(self._give_up(head), self._keep_lease(head))
 
-    async def sweep(self, older_than: float) -> int:
-        """Wake every conversation with a message that has waited so many seconds: its wake may be lost."""
-        now = self._clock.now()
-        conversations = await self._store.overdue(int(now - older_than))
-        for conversation in conversations:
-            await self._wake.wake(conversation, f"overdue at {int(now)}")
-        return len(conversations)
-
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
 

@@ -12,7 +12,7 @@ from handlers.worker import batch_response, environment_worker
 
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events of the dead-letter queue with ReportBatchItemFailures."""
-    return batch_response(run(environment_worker().each(event["Records"], _give_up)))
+    return batch_response(run(environment_worker().each(event["Records"], _give_up, hide=False)))
 
 
 async def _give_up(turns: Turns, conversation: str) -> Outcome:

@@ -6,7 +6,7 @@ again.
 
 import logging
 import os
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from mangum import Mangum
@@ -19,16 +19,19 @@ from starlette.routing import Route
 from bot import logs
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
-from bot.errors import StoreUnavailable
-from bot.intake import accept
+from bot.errors import ConfigError, StoreUnavailable
+from bot.intake import accept, sweep
 from bot.messages import Inbound, Json
 from bot.ports import Receipt
 from handlers.aws import Aws
-from handlers.door import Door, aws_doors
-from handlers.loop import close_loop, event_loop
+from handlers.door import Door, Doors, aws_doors
+from handlers.loop import close_loop, event_loop, run
 from handlers.settings import read_settings
 
 log = logging.getLogger(__name__)
+
+OVERDUE = 120.0
+"""Seconds after which a message that nobody took is woken again: SQS loses nothing, but a bug of ours may."""
 
 MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
 
@@ -73,7 +76,7 @@ def application(doors: DoorSource) -> Starlette:
             Route("/slack/events", slack, methods=["POST"]),
             Route("/healthz", healthz),
         ],
-        exception_handlers={StoreUnavailable: _try_again},
+        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
     )
 
 
@@ -117,11 +120,19 @@ async def _try_again(_: Request, error: Exception) -> Response:
     return Response(status_code=503)
 
 
-_function: list[tuple[Mangum, Aws]] = []
+class Function(NamedTuple):
+    """What this execution environment keeps between events."""
+
+    http: Mangum
+    doors: Doors
+    aws: Aws
+
+
+_function: list[Function] = []
 
 
 def handler(event: Any, context: Any) -> Any:
-    """Lambda's entry point, for function URL and HTTP API events.
+    """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
     All is made at the first event: importing this module reads no environment and asks nobody anything.
     """
@@ -130,12 +141,19 @@ def handler(event: Any, context: Any) -> Any:
         settings = read_settings(os.environ)
         logs.set_up(settings.kabar_log_level)
         aws = Aws(settings.aws_endpoint_url)
-        _function.append((Mangum(application(aws_doors(settings, aws)), lifespan="off"), aws))
-    return _function[0][0](event, context)
+        doors = aws_doors(settings, aws)
+        _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws))
+    function = _function[0]
+    return run(_sweep(function.doors)) if event.get("sweep") else function.http(event, context)
+
+
+async def _sweep(doors: Doors) -> Json:
+    door = await doors.current()
+    return {"woken": await sweep(OVERDUE, door.store, door.wake, door.clock)}
 
 
 def forget() -> None:
     """Be as new at the next event: connections, secrets and loop end. For the thread that calls ``handler``."""
     while _function:
-        _function.pop()[1].close()
+        _function.pop().aws.close()
     close_loop()

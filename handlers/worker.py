@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 HIDE = 60  # seconds
 HIDE_AGAIN_EVERY = 20.0
 RETRY_AFTER = 5.0
-OVERDUE = 120.0
 
 
 class WakeBody(msgspec.Struct, frozen=True):
@@ -62,28 +61,27 @@ class Worker:
         deadline = Deadline(seconds)
         return await self.each(records, lambda turns, conversation: turns.handle(conversation, deadline))
 
-    async def each(self, records: list[dict[str, Any]], do: Do) -> list[str]:
-        """FIFO: behind a failed message nothing of its group is done; other groups go on."""
+    async def each(self, records: list[dict[str, Any]], do: Do, *, hide: bool = True) -> list[str]:
+        """FIFO: behind a failed message nothing of its group is done; other groups go on.
+
+        ``hide`` is for wakes of our own queue; those of another come back when that one's visibility timeout ends.
+        """
         failed: list[str] = []
         blocked: set[str] = set()
         for record in records:
             group = record["attributes"]["MessageGroupId"]
-            if group in blocked or not await self._one(record, do):
+            if group in blocked or not await self._one(record, do, hide):
                 blocked.add(group)
                 failed.append(record["messageId"])
         return failed
 
-    async def sweep(self) -> int:
-        """Wake what has waited for more than two minutes; how many conversations that were."""
-        return await (await self._workshop()).turns.sweep(OVERDUE)
-
-    async def _one(self, record: dict[str, Any], do: Do) -> bool:
+    async def _one(self, record: dict[str, Any], do: Do, hide: bool) -> bool:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
             log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
             return True
-        receipt = record["receiptHandle"]
+        receipt = record["receiptHandle"] if hide else None
         try:
             workshop = await self._workshop()
             outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
@@ -112,13 +110,15 @@ class Worker:
             await self._made[1].close()
         self._aws.close()
 
-    async def _keep_hidden(self, receipt: str) -> None:
+    async def _keep_hidden(self, receipt: str | None) -> None:
         while True:
             await self._hide(receipt, HIDE)
             await asyncio.sleep(HIDE_AGAIN_EVERY)
 
-    async def _hide(self, receipt: str, seconds: int) -> None:
+    async def _hide(self, receipt: str | None, seconds: int) -> None:
         """Best effort: where it fails, the wake comes back early or late, and the lease keeps order."""
+        if receipt is None:
+            return
         try:
             await asyncio.to_thread(
                 self._aws.client("sqs").change_message_visibility,
@@ -143,12 +143,9 @@ def environment_worker() -> Worker:
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:
-    """Lambda's entry point: SQS FIFO events with ReportBatchItemFailures, and the schedule's ``{"sweep": true}``."""
-    worker = environment_worker()
-    if event.get("sweep"):
-        return {"woken": run(worker.sweep())}
-    failed = run(worker.work(event["Records"], context.get_remaining_time_in_millis() / 1000))
-    return batch_response(failed)
+    """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
+    seconds = context.get_remaining_time_in_millis() / 1000
+    return batch_response(run(environment_worker().work(event["Records"], seconds)))
 
 
 def batch_response(failed: list[str]) -> dict[str, Any]:

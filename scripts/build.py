@@ -23,10 +23,18 @@ from typing import NamedTuple
 from scripts.imports import ROOT, reach, source_of
 from scripts.pythons import find_python
 
-FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # name: folders it reads at run time, beside the modules it imports
-    "webhook": (),
-    "worker": ("agent",),
+
+class Recipe(NamedTuple):
+    """``requirements`` names the pinned list; ``folders`` are read at run time, beside the modules it imports."""
+
+    requirements: str
+    folders: tuple[str, ...] = ()
+
+
+FUNCTIONS = {
+    "webhook": Recipe("webhook"),
+    "worker": Recipe("worker", ("agent",)),
+    "deadletter": Recipe("worker", ("agent",)),
 }
 MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}
 RUNTIME = "3.13"
@@ -78,13 +86,13 @@ def own_files(function: str) -> list[Path]:
     """This project's files that the function needs: the modules its handler reaches, and the folders it reads."""
     modules = reach([f"handlers.{function}"]).own
     sources = [file for file in map(source_of, modules) if file]
-    folders = [file for folder in FUNCTIONS[function] for file in (ROOT / folder).rglob("*") if file.is_file()]
+    folders = [file for folder in FUNCTIONS[function].folders for file in (ROOT / folder).rglob("*") if file.is_file()]
     return sorted([*sources, *folders])
 
 
 def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     """The folder of this function's pinned libraries for this target, from the cache or made now."""
-    requirements = ROOT / "requirements" / f"{function}.txt"
+    requirements = ROOT / "requirements" / f"{FUNCTIONS[function].requirements}.txt"
     recipe = [*target, "compiled" if compiler else "sources", requirements.read_text(), Path(__file__).read_text()]
     made = ROOT / ".cache" / "dependencies" / hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
     if made.exists():

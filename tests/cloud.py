@@ -41,7 +41,7 @@ class Context:
 
 
 class Cloud:
-    """``url`` is the function URL, ``answers`` what the worker said to its events. While ``deaf``, nothing is handed to it."""
+    """``url`` is the function URL, ``answers`` what the worker said to its events. While ``deaf`` it is given none."""
 
     def __init__(self, account: Account, queue_url: str, seconds: float) -> None:
         self.account = account

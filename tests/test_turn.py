@@ -18,6 +18,7 @@ from bot.clock import SystemClock
 from bot.context import Window
 from bot.deadline import Deadline
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
+from bot.intake import sweep
 from bot.messages import Answered, Attachment, Ended, Entry, Inbound, Place, Returned
 from bot.ports import Change, Clock, Receipt
 from bot.prompt import PromptBuilder
@@ -877,11 +878,11 @@ async def test_a_send_that_finds_the_group_moved_goes_to_the_new_chat(path: Path
 async def test_a_wake_that_was_lost_is_made_up_for_by_the_sweep(path: Path) -> None:
     async with bot_on(path, clock=AnHourAhead()) as late, bot_on(path, text("Hello.")) as bot:
         await bot.hears(inbound("hi"))
-        assert await bot.turns.sweep(120) == 0
-        assert await late.turns.sweep(120) == 1
+        assert await sweep(120, bot.store, bot.wake, SystemClock()) == 0
+        assert await sweep(120, late.store, late.wake, AnHourAhead()) == 1
         assert late.wake.woken == [HERE.conversation]
         await bot.wakes()
-        assert await late.turns.sweep(120) == 0
+        assert await sweep(120, late.store, late.wake, AnHourAhead()) == 0
 
 
 async def test_a_wake_given_up_tells_the_person_and_can_be_retried(path: Path) -> None:

@@ -365,6 +365,7 @@ async def test_the_dead_letter_function_tells_the_person_and_its_button_does_it_
         await way.simulator.world.wait_until(lambda: message.delivery and message.delivery.state == "accepted", WAIT)
         (wake,) = await way.cloud.receive(5)
         assert await way.cloud.call_deadletter(sqs_event(wake)) == {"batchItemFailures": []}
+        await asyncio.to_thread(way.cloud.delete, wake)  # as AWS does when it moves a wake to the dead letters
         notice = await way.simulator.telegram.wait_for(lambda seen: seen.is_bot, WAIT)
         assert "Something went wrong" in notice.text
         assert [button.text for row in notice.buttons for button in row] == ["Retry"]
@@ -381,7 +382,7 @@ async def test_the_schedules_sweep_wakes_what_was_never_woken(aws: Account, monk
         await way.simulator.world.wait_until(lambda: message.delivery and message.delivery.state == "accepted", WAIT)
         (wake,) = await way.cloud.receive(5)
         await asyncio.to_thread(way.cloud.delete, wake)  # lost
-        monkeypatch.setattr("handlers.worker.OVERDUE", -5.0)
-        assert await way.cloud.call_worker({"sweep": True}) == {"woken": 1}
+        monkeypatch.setattr("handlers.webhook.OVERDUE", -5.0)
+        assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1}
         way.cloud.deaf = False
         await way.telegram_says("Late but there.")

@@ -37,7 +37,11 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
         async with scripted(*script, smallest_prefix=0) as model, serve(simulator) as simulator_url:
             url = await deploy(
                 account,
-                {"WebhookFunction": packages("webhook", arch).path, "WorkerFunction": packages("worker", arch).path},
+                {
+                    "WebhookFunction": packages("webhook", arch).path,
+                    "WorkerFunction": packages("worker", arch).path,
+                    "DeadLetterFunction": packages("deadletter", arch).path,
+                },
                 {
                     "AllowedUsers": "*",
                     "Arch": arch,

@@ -117,22 +117,27 @@ def test_no_function_may_do_everything_or_touch_what_is_not_the_bot_s() -> None:
 
 
 def test_the_webhook_can_add_messages_but_read_none() -> None:
-    own = [
-        action
+    """What it may query is an index of keys: whose message waits, not what it says."""
+    own = {
+        action: statement["Resource"]
         for policy in properties("WebhookRole")["Policies"]
         for statement in policy["PolicyDocument"]["Statement"]
         for action in as_list(statement["Action"])
-    ]
+        if not action.startswith("logs:")
+    }
 
-    assert [action for action in own if not action.startswith("logs:")] == ["dynamodb:PutItem", "sqs:SendMessage"]
+    assert set(own) == {"dynamodb:PutItem", "dynamodb:Query", "sqs:SendMessage"}
+    assert own["dynamodb:Query"] == {"Fn::Sub": "${Table.Arn}/index/due"}
+    (due,) = properties("Table")["GlobalSecondaryIndexes"]
+    assert (due["IndexName"], due["Projection"]["ProjectionType"]) == ("due", "KEYS_ONLY")
 
 
 def test_every_alarm_reaches_somebody() -> None:
     alarms = of_type("AWS::CloudWatch::Alarm")
 
     assert {alarm["MetricName"] for alarm in alarms.values()} >= {
-        "ApproximateNumberOfMessagesVisible",
         "ApproximateAgeOfOldestMessage",
+        "Invocations",
     }
     assert [name for name, alarm in alarms.items() if alarm["AlarmActions"] != [{"Ref": "AlarmTopic"}]] == []
 
