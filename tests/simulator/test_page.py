@@ -1,18 +1,17 @@
 """The simulator's page in a real Chromium, against the real simulator and a bot that uses the platforms' real SDKs."""
 
-import os
 import re
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, ViewportSize, async_playwright, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.serving import serve as serve_app
+from tests.browser import launched
 from tests.simulator.page_bot import PageBot
 
 pytestmark = pytest.mark.browser
@@ -20,34 +19,12 @@ pytestmark = pytest.mark.browser
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 Scheme = Literal["light", "dark"]
-CHROMIUM_ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
-]
-
-
-def chromium() -> str:
-    """The browser's path. Without one the tests are skipped, but never in CI."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    reason = "no Chromium found: install one (Debian: apt-get install chromium)"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    path = chromium()
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+    async with launched() as browser:
         yield browser
-        await browser.close()
 
 
 class Stage:
