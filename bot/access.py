@@ -16,16 +16,20 @@ class Access(Struct, frozen=True):
     def may_talk(self, person: Person) -> bool:
         if person.id in NEVER:
             return False
-        return self.everyone or person.id == self.owner or bool(self.allowed & _names(person))
+        names = _names(person)
+        return self.everyone or self.owner in names or bool(self.allowed & names)
 
 
 def read_access(owner: str, allowed: str) -> Access:
-    """From the settings: ids like ``telegram:42`` or ``slack:T1:U1`` (``slack:U1`` for any workspace), separated by
-    commas; ``*`` alone lets everyone in."""
+    """From the settings: ids like ``telegram:42`` or ``slack:T1:U1``, separated by commas. ``slack:U1`` is that person
+    in any workspace, ``42`` the same as ``telegram:42``. ``*`` alone lets everyone in; beside ids it means nothing.
+    """
     ids = frozenset(part.strip() for part in allowed.split(",") if part.strip())
-    return Access(owner=owner.strip(), allowed=ids - {"*"}, everyone="*" in ids)
+    return Access(owner=owner.strip(), allowed=ids - {"*"}, everyone=ids == {"*"})
 
 
 def _names(person: Person) -> set[str]:
+    """Every way in which the settings may name this person."""
     platform, *_, last = person.id.split(":")
-    return {person.id, f"{platform}:{last}", last} if platform == "telegram" else {person.id, f"{platform}:{last}"}
+    names = {person.id, f"{platform}:{last}"}
+    return names | {last} if platform == "telegram" and last else names

@@ -154,6 +154,10 @@ class Agent:
                 case Finish():
                     return
 
+    def has_answered(self, journal: Journal) -> bool:
+        """Whether nothing is left to do in this turn but to show what it says."""
+        return isinstance(next_step(journal.own(), self._limits), Finish)
+
     # Model
 
     async def _ask(self, step: Ask, journal: Journal, voice: Voice, deadline: Deadline) -> None:

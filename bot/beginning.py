@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.access import Access
 from bot.commands import Told, answer
-from bot.inbox import asked_in, asked_with, edited, run_of, still_arriving, with_edits
+from bot.inbox import asked_in, edited, is_readable, run_of, said_in, still_arriving, turn_with, with_edits
 from bot.journal import Journal
 from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Turn
 from bot.ports import Clock, Store
@@ -62,14 +62,14 @@ class Beginnings:
         if news := self._news(head, inbox):
             return news
         messages, edits = with_edits(inbox)
-        if not messages:
-            return Nothing(head, done=_keys(edits))
         window = await self._store.record(head.conversation, head.since)
         question = self._question(messages, [each.entry for each in window])
         if question is None:
             return Nothing(head, done=_keys([messages[0], *edits]))
         question = replace(question, used=(*question.used, *edits))
-        return await self._stored(question, head, window)
+        journal = await self._stored(question, head, window)
+        journal.saw(each for each in messages if self._access.may_talk(each.sender))
+        return journal
 
     async def _gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
@@ -105,10 +105,10 @@ class Beginnings:
             case "edit":
                 return self._edited_late(first, entries)
             case "message":
-                batch = run_of(inbox, self._own_answer)
-                told = self._own_answer(first)
-                # Old messages get one notice together; each command and each stranger an answer of its own.
-                batch = batch if told is None or self._is_late(first) else batch[:1]
+                # What gets the same answer of ours gets it once: old messages, a stranger's, a command sent twice.
+                batch, told = run_of(inbox, self._own_answer), self._own_answer(first)
+                if told is None and not any(map(is_readable, batch)):
+                    told = Told(say("unreadable", first.sender.language))
                 return Question(said=tuple(batch), told=told)
         return None
 
@@ -121,12 +121,7 @@ class Beginnings:
             return Told(say("denied", language, person=inbound.sender.id))
         if self._is_late(inbound):
             return Told(say("late", language))
-        if told := answer(inbound):
-            return told
-        described = any(attachment.description for attachment in inbound.attachments)
-        if inbound.attachments and not described and not inbound.words:
-            return Told(say("unreadable", language))
-        return None
+        return answer(inbound)
 
     def _is_late(self, inbound: Inbound) -> bool:
         return self._clock.now() - inbound.sent_at > LATE
@@ -143,21 +138,21 @@ class Beginnings:
         if word != "again":
             return None
         first = asked.said[0]
-        original = asked_with(first.native_id, entries) if first.kind == "edit" else asked
-        if original is None:
+        original = turn_with(first.native_id, entries) if first.kind == "edit" else turn
+        if not original:
             return None
         said = tuple(
             edited(each, first) if first.kind == "edit" and each.native_id == first.native_id else each
-            for each in original.said
+            for each in said_in(original, entries)
         )
-        return Question(said=said, before=(Ended(turn=original.turn, why="undone"),), taken=(tap,))
+        return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(tap,))
 
     def _is_theirs(self, tap: Inbound, asked: Asked) -> bool:
         return self._access.may_talk(tap.sender) and any(tap.sender.id == said.sender.id for said in asked.said)
 
     def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
         """An edit of what was answered already: offer to do it again."""
-        if not self._access.may_talk(edit.sender) or asked_with(edit.native_id, entries) is None:
+        if not self._access.may_talk(edit.sender) or not turn_with(edit.native_id, entries):
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 

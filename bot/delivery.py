@@ -20,7 +20,7 @@ from bot.deadline import Deadline
 from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.history import reply_text
 from bot.journal import Journal
-from bot.messages import Answered, Button, Ended, Entry, Part, Returned
+from bot.messages import Answered, Button, Ended, Entry, Part, Returned, whole
 from bot.ports import Channel, Clock, Rendered
 from bot.texts import say
 
@@ -77,7 +77,7 @@ class Delivery:
     # Voice
 
     def hear(self, text: str) -> None:
-        self._partial = self.unfinished + text
+        self._partial = (self._partial if self.unfinished else "") + text
         self._after = self._journal.head.last
         self._changed.set()
 
@@ -94,7 +94,7 @@ class Delivery:
     @property
     def unfinished(self) -> str:
         """The words of the reply that is being received: "" from the moment it is in the record."""
-        return self._partial if self._after == self._journal.head.last else ""
+        return whole(self._partial) if self._after == self._journal.head.last else ""
 
     # While the agent works
 
@@ -102,10 +102,10 @@ class Delivery:
         """Show what is said as it grows, until cancelled. A failed edit only delays the next one."""
         typing = 0.0
         while True:
-            if time.monotonic() >= typing:
+            if time.monotonic() >= max(typing, self._flood_until):
                 await self._channel.typing(self._place)
                 typing = time.monotonic() + self._channel.typing_interval
-            await self._wait_for_change(typing - time.monotonic())
+            await self._wait_for_change(max(typing, self._flood_until) - time.monotonic())
             if self._changed.is_set() and time.monotonic() >= max(self._next_edit, self._flood_until):
                 self._changed.clear()
                 async with self._calling:
@@ -115,7 +115,7 @@ class Delivery:
         """Stop showing what grows, without cutting a call to the platform: its outcome would be unknown."""
         async with self._calling:
             stream.cancel()
-        await asyncio.wait([stream])
+        await asyncio.gather(stream, return_exceptions=True)
 
     async def _wait_for_change(self, longest: float) -> None:
         """Until there is something new and it may be shown, or ``longest`` seconds are over."""
@@ -172,15 +172,24 @@ class Delivery:
         for index, part in enumerate(parts):
             await self._insist(index, part, deadline)
         for index in range(len(parts), len(self._journal.turn.parts)):
-            await self._insist_on_absence(index)
+            await self._insist_on_absence(index, deadline)
         await self._channel.typing(self._place, active=False)
 
+    @property
+    def flood_left(self) -> float:
+        """Seconds for which the platform wants no call to this chat."""
+        return max(self._flood_until - time.monotonic(), 0.0)
+
     async def _insist(self, index: int, part: Rendered, deadline: Deadline) -> None:
-        plain = uncertain = False
+        """Show the part: as it is, else without markup, else our own sentence in its place; where its message can not
+        be edited any more, in a new one. Raises ChatClosed where all of that is refused, so that nobody asks for ever.
+        """
+        ways = self._ways(part)
+        uncertain = anew = False
         while True:
             await self._wait_out_the_flood(deadline)
             try:
-                await self._put(index, replace(part, markup=()) if plain else part)
+                await self._put(index, ways[0], anew=anew)
                 return
             except SendLater as error:
                 self._flood_until = time.monotonic() + error.retry_after
@@ -188,33 +197,41 @@ class Delivery:
                 if uncertain:
                     raise Later(5) from None
                 uncertain = True
-            except MessageGone:
-                await self._journal.set_part(index, Part("sending"))
-            except SendRefused as error:
+            except (SendRefused, MessageGone) as error:
                 log.warning("turn=<%s>, part=<%d> | refused: %s", self._journal.turn.id, index, error)
-                if plain:
-                    part = Rendered(say("failed", self._language, reference=self._journal.turn.id))
-                plain = True
+                if isinstance(error, SendRefused) and len(ways) > 1:
+                    del ways[0]
+                elif not anew and not self._is_uncertain(index):
+                    ways, anew = self._ways(part), True
+                else:
+                    raise ChatClosed(f"Nothing is accepted here: {error}") from error
+
+    def _ways(self, part: Rendered) -> list[Rendered]:
+        sorry = Rendered(say("failed", self._language, reference=self._journal.turn.id))
+        return [part, replace(part, markup=()), sorry]
 
     async def _wait_out_the_flood(self, deadline: Deadline) -> None:
-        wait = self._flood_until - time.monotonic()
+        wait = self.flood_left
         if wait > max(deadline.left(), 0):
             raise Later(wait)
         if wait > 0:
             await self._clock.sleep(wait)
 
-    async def _put(self, index: int, part: Rendered) -> None:
-        """Make the platform show this part at this place of the reply. Raises SendErrors."""
+    async def _put(self, index: int, part: Rendered, *, anew: bool = False) -> None:
+        """Make the platform show this part at this place of the reply. Raises SendErrors.
+
+        ``anew``: in a new message, whose mark tells it from the one that can not be edited any more.
+        """
         state = self._journal.turn.parts[index] if index < len(self._journal.turn.parts) else None
-        if state is not None and state.state == "sent":
+        if state is not None and state.state == "sent" and not anew:
             if self._shown.get(index) != part:
                 await self._channel.edit(self._place, state.id, part)
                 self._shown[index] = part
             return
-        mark = f"{self._journal.turn.id}.{index}"
+        mark = self._mark(index) + ("+" if anew else "")
         found = await self._channel.find(self._place, mark) if state is not None else None
         if found is None:
-            if state is None:
+            if not self._is_uncertain(index):
                 await self._journal.set_part(index, Part("sending"))
             reply_to = self._journal.turn.reply_to if index == 0 else ""
             found = await self._channel.send(self._place, part, reply_to=reply_to, mark=mark)
@@ -223,15 +240,25 @@ class Delivery:
         if self._shown.get(index) != part:
             await self._put(index, part)
 
+    def _mark(self, index: int) -> str:
+        return f"{self._journal.turn.id}.{index}"
+
     def _is_uncertain(self, index: int) -> bool:
         parts = self._journal.turn.parts
         return index < len(parts) and parts[index].state == "sending"
 
-    async def _insist_on_absence(self, index: int) -> None:
+    async def _insist_on_absence(self, index: int, deadline: Deadline) -> None:
         """A message that the final text no longer needs: a repeated model reply was shorter than the first."""
         part = self._journal.turn.parts[index]
-        if part.state == "sent":
+        while True:
+            await self._wait_out_the_flood(deadline)
             try:
-                await self._channel.delete(self._place, part.id)
+                message_id = part.id or await self._channel.find(self._place, self._mark(index))
+                if message_id:
+                    await self._channel.delete(self._place, message_id)
+                return
+            except SendLater as error:
+                self._flood_until = time.monotonic() + error.retry_after
             except SendError as error:
                 log.info("turn=<%s>, part=<%d> | a left-over stays: %s", self._journal.turn.id, index, error)
+                return

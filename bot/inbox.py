@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from bot.messages import Asked, Ended, Entry, Inbound
+from bot.messages import Asked, Ended, Entry, Inbound, Returned
 
 LONG = 3_500
 """Characters. Apps split a paste at 4,096, so a message this long may have a second half on its way."""
@@ -45,15 +45,28 @@ def run_of(inbox: Sequence[Inbound], kind: Callable[[Inbound], T]) -> list[Inbou
     return batch
 
 
-def asked_with(native_id: str, entries: Sequence[Entry]) -> Asked | None:
-    """The newest turn's question that holds this message and was not done again since."""
+def is_readable(inbound: Inbound) -> bool:
+    """Whether there is something in it for a reader: words, somebody's words, or what is told of it in words. A file
+    alone is nothing yet."""
+    told = any(attachment.description and not attachment.id for attachment in inbound.attachments)
+    return told or bool(inbound.words) or not inbound.attachments
+
+
+def turn_with(native_id: str, entries: Sequence[Entry]) -> str:
+    """The newest turn in which this message was said, and which was not done again since; "" where there is none."""
     undone = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why == "undone"}
     for entry in reversed(entries):
-        if not isinstance(entry, Asked) or entry.turn in undone:
+        if not isinstance(entry, Asked | Returned) or entry.turn in undone:
             continue
         if any(said.native_id == native_id and said.kind == "message" for said in entry.said):
-            return entry
-    return None
+            return entry.turn
+    return ""
+
+
+def said_in(turn: str, entries: Sequence[Entry]) -> list[Inbound]:
+    """All that people said in that turn: its question, and what they added while it ran."""
+    heard = (entry for entry in entries if isinstance(entry, Asked | Returned) and entry.turn == turn)
+    return [inbound for entry in heard for inbound in entry.said]
 
 
 def asked_in(turn: str, entries: Sequence[Entry]) -> Asked | None:

@@ -1,12 +1,12 @@
 """One turn's hold on its conversation: lease, head and window, kept equal to the store step by step."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from bot.inbox import asked_with
+from bot.inbox import turn_with
 from bot.messages import ChatSettings, Entry, Head, Inbound, Json, Numbered, Part, Summary, ToolRun, Turn
 from bot.moving import moved_place
 from bot.ports import Change, Store
@@ -54,8 +54,12 @@ class Journal:
         if inbound.command or inbound.sender.id != self.turn.asker.id:
             return False
         if inbound.kind == "edit":
-            return asked_with(inbound.native_id, self.own()) is not None
+            return bool(turn_with(inbound.native_id, self.own()))
         return inbound.kind == "message"
+
+    def saw(self, inbox: Iterable[Inbound]) -> None:
+        """What waits in the inbox, for ``arrived``. The inbox may have been read before our last step took of it."""
+        self.arrived = [inbound for inbound in inbox if inbound.key not in self.turn.inbox]
 
     async def append(
         self, *entries: Entry, taken: Sequence[Inbound] = (), settings: ChatSettings | None = None
@@ -65,8 +69,7 @@ class Journal:
         async with self._lock:
             turn = replace(self.turn, failures=0, inbox=self.turn.inbox + keys)
             await self._commit(Change(entries=entries, turn=turn, take=keys, settings=settings))
-        gone = set(keys)
-        self.arrived = [inbound for inbound in self.arrived if inbound.key not in gone]
+        self.saw(self.arrived)
 
     async def update(self, **changes: Any) -> None:
         """Store changed fields of the turn."""

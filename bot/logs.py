@@ -8,7 +8,7 @@ import logging
 import re
 
 SECRET = re.compile(
-    r"\d{6,}:[\w-]{30,}"  # a Telegram bot token
+    r"\d{6,}(?::|%3A)[\w-]{30,}"  # a Telegram bot token, also inside a quoted address
     r"|x(?:ox[a-z]|app)-[\w-]{6,}"  # Slack tokens
     r"|sk-[\w-]{8,}"  # model providers' keys
     r"|(?i:bearer\s+)[\w.~+/-]{8,}=*"

@@ -107,10 +107,14 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """Tokens of one model call. The whole prompt is ``fresh + cache_write + cache_read``."""
+    """Tokens of one model call; the whole prompt is all of them but ``output``.
+
+    ``cache_write`` is kept for five minutes, ``cache_write_long`` for an hour.
+    """
 
     fresh: int = 0
     cache_write: int = 0
+    cache_write_long: int = 0
     cache_read: int = 0
     output: int = 0
 
@@ -181,9 +185,12 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
 
 
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
-    """Stands for every entry before it."""
+    """Stands for every entry up to the number ``upto``; the window then begins behind that, and the newest summary in
+    it is shown first, wherever it stands. Written in the middle of a turn, it ends the thinking before it. One without
+    text stands for what is left out and not told."""
 
     text: str
+    upto: int = 0
 
 
 Entry = Asked | Answered | Returned | Ended | Summary
@@ -262,6 +269,12 @@ class ToolRun(Struct, frozen=True, omit_defaults=True):
 
     call: str
     result: Json | None = None
+
+
+def whole(text: str) -> str:
+    """The text as valid Unicode, as everything stored or sent must be: a character whose halves (surrogates) came apart
+    is put together again, a half without the other becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 encode = json.Encoder(order=None).encode

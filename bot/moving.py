@@ -13,12 +13,13 @@ from bot.ports import Change, Store, Wake
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 50  # entries in one write
+AT_ONCE = 20  # entries in one write; a transaction holds 100 items and 4 MB, and an entry may be several items
 
 
-async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int) -> None:
+async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int) -> tuple[str, ...]:
     """Copy what the model may see, the settings and what waits; all of it once, also when told twice or cut.
 
+    Returns the inbox keys of what is answered in the new conversation from now on: the old one is done with them.
     Raises Retry where the new conversation is being worked on: then later.
     """
     target = f"telegram:{chat}"
@@ -34,11 +35,13 @@ async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until
         for start in range(0, len(entries), AT_ONCE):
             step = Change(entries=tuple(entries[start : start + AT_ONCE]), turn=head.turn)
             head = await store.commit(head, step)
-    for inbound in await store.inbox(old.conversation):
-        if inbound.kind != "moved":
-            await store.receive(replace(inbound, place=moved_place(inbound.place, chat)))
+    waiting = [inbound for inbound in await store.inbox(old.conversation) if inbound.kind != "moved"]
+    for inbound in waiting:
+        await store.receive(replace(inbound, place=moved_place(inbound.place, chat)))
     await store.commit(head, Change(turn=head.turn, release=True))
-    await wake.wake(target, f"moved from {old.conversation}")
+    for inbound in waiting:
+        await wake.wake(target, inbound.id)
+    return tuple(inbound.key for inbound in waiting)
 
 
 def moved_place(place: Place, chat: str) -> Place:

@@ -11,6 +11,7 @@ Schema and checks every call. A parameter of type ``ToolContext`` is filled in b
 import asyncio
 import inspect
 import json
+import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from bot.messages import Json, Person, Place
 
+log = logging.getLogger(__name__)
+
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+FAULT_CHARS = 2_000
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,14 @@ class ToolFault(Exception):
 @dataclass(frozen=True)
 class Tool:
     """``writes``: changes something outside, so it runs alone and in order. ``repeatable``: running it twice does no
-    harm, so a call cut by a crash may run again. ``seconds`` and ``result_chars`` are its limits."""
+    harm, so a call cut by a crash may run again. ``seconds`` and ``result_chars`` are its limits. ``context`` is the
+    name of the parameter that takes a ToolContext, "" where there is none."""
 
     name: str
     description: str
     arguments: type[BaseModel]
     run: Callable[..., Awaitable[Any]]
-    takes_context: bool
+    context: str
     writes: bool
     repeatable: bool
     seconds: float
@@ -72,10 +77,10 @@ def tool(
     def decorate(function: Callable[..., Awaitable[Any]]) -> Tool:
         hints = get_type_hints(function, include_extras=True)
         fields: dict[str, Any] = {}
-        takes_context = False
+        context = ""
         for name, parameter in inspect.signature(function).parameters.items():
             if hints[name] is ToolContext:
-                takes_context = True
+                context = name
                 continue
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[name] = (hints[name], Field(default, description=_description(hints[name])))
@@ -88,7 +93,7 @@ def tool(
             description=inspect.cleandoc(function.__doc__),
             arguments=arguments,
             run=function,
-            takes_context=takes_context,
+            context=context,
             writes=writes,
             repeatable=not writes if repeatable is None else repeatable,
             seconds=seconds,
@@ -131,19 +136,33 @@ class Toolbox:
         except ValidationError as error:
             return failure(block, _lesson(tool, error))
         given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
-        if tool.takes_context:
-            given["context"] = context
+        if tool.context:
+            given[tool.context] = context
         limit = min(tool.seconds, seconds)
+        doubt = "" if tool.repeatable else " It may have had its effect: check before you do it again."
         try:
             async with asyncio.timeout(limit):
                 value = await tool.run(**given)
+            return result(block, shorten(readable(value), tool.result_chars))
         except ToolFault as fault:
-            return failure(block, str(fault))
+            return failure(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
-            return failure(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.")
+            return failure(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.{doubt}")
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            return failure(block, f"{tool.name} gave up by itself.{doubt}")
         except Exception as error:  # a tool call begins here: whatever it does, the turn goes on
-            return failure(block, f"{tool.name} failed: {type(error).__name__}. Try another way, or say it failed.")
-        return result(block, shorten(readable(value), tool.result_chars))
+            log.warning("tool=<%s>, error=<%s> | failed", tool.name, type(error).__name__)  # its text may hold words
+            return failure(
+                block, f"{tool.name} failed: {type(error).__name__}. Try another way, or say it failed.{doubt}"
+            )
+
+
+def _is_cancelled() -> bool:
+    """Whether a cancellation is meant for us; a library's own may leak out of a tool."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def result(block: Json, text: str) -> Json:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.access import Access
 from bot.agent import Agent, Later
@@ -91,7 +92,7 @@ class Turns:
             return Outcome(again_in=LEASE / 3)
         return await first_of(self._work(head, deadline), self._keep_lease(head))
 
-    async def give_up(self, conversation: str) -> None:
+    async def give_up(self, conversation: str) -> Outcome:
         """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
 
         Raises Retry errors where even that is not possible now.
@@ -99,7 +100,7 @@ class Turns:
         head = await self._claim(conversation)
         if head is None:
             raise Retry("Somebody is still at it.")
-        await first_of(self._give_up(head), self._keep_lease(head))
+        return await first_of(self._give_up(head), self._keep_lease(head))
 
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
@@ -117,12 +118,15 @@ class Turns:
             await journal.end(None, closed=True)
             return Outcome()
         except OutOfTime:
+            if delivery.flood_left:  # the next invocation would not know of it
+                await journal.release()
+                return Outcome(again_in=delivery.flood_left)
             await self._wake.wake(head.conversation, f"{journal.turn.id} {journal.turn.invocations}")
             await journal.release()
             return Outcome()
         except Later as later:
             await journal.release()
-            return Outcome(again_in=later.seconds)
+            return Outcome(again_in=max(later.seconds, delivery.flood_left))
         await journal.end(self._next_since(journal), closed=False)
         return Outcome()
 
@@ -131,7 +135,8 @@ class Turns:
         if isinstance(begun, Journal):
             return begun
         if begun.moved_to:
-            await move(self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end())
+            moved = await move(self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end())
+            begun = replace(begun, done=(*begun.done, *moved))
         await self._store.commit(begun.head, Change(release=True, done=begun.done, settings=begun.settings))
         return None
 
@@ -169,6 +174,9 @@ class Turns:
         """Run the agent with the reply streaming beside it, until the record ends with an answer or a plain word."""
         stream = asyncio.create_task(delivery.stream())
         try:
+            if journal.resumed:  # a turn that just begins has read its inbox
+                await self._look(journal)
+            self._heed(journal)  # before the first call that costs money
             await first_of(self._agent.run(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
         except Stopped as stopped:
             await self._stop(stopped.by, journal, delivery)
@@ -181,6 +189,8 @@ class Turns:
             await delivery.end_stream(stream)
 
     async def _stop(self, by: Inbound | None, journal: Journal, delivery: Delivery) -> None:
+        if self._agent.has_answered(journal):  # at the same moment: the answer stands, and the stop finds nothing to do
+            return
         language = journal.turn.asker.language
         shown = "\n\n".join(filter(None, (delivery.unfinished.strip(), say("stopped", language))))
         delivery.forget()
@@ -199,18 +209,21 @@ class Turns:
             )
         )
 
-    async def _give_up(self, head: Head) -> None:
-        deadline = Deadline(60)
+    async def _give_up(self, head: Head) -> Outcome:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
-            return
-        if not isinstance(journal.own()[-1], Ended):
+            return Outcome()
+        if not self._agent.has_answered(journal):
             await self._fail(Retry("given up"), journal)
         try:
-            await self._deliver(journal, self._delivery(journal), deadline)
-        except (SendError, Later) as error:
+            await self._deliver(journal, self._delivery(journal), Deadline(60))
+        except Later as later:
+            await journal.release()
+            return Outcome(again_in=later.seconds)
+        except SendError as error:
             log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
         await journal.end(None, closed=False)
+        return Outcome()
 
     # Watching over it
 
@@ -218,14 +231,20 @@ class Turns:
         """Look into the inbox while the turn runs: a stop ends it, what else arrives waits for the agent."""
         while True:
             await self._clock.sleep(LOOK_EVERY)
-            with suppress(StoreUnavailable):  # then the next look sees it
-                arrived = await self._store.inbox(journal.head.conversation)
-                journal.arrived = [inbound for inbound in arrived if self._access.may_talk(inbound.sender)]
-            for inbound in journal.arrived:
-                if self._stops(inbound, journal):
-                    raise Stopped(inbound)
-                if journal.head.settings.meanwhile == "interrupt" and journal.is_askers_word(inbound):
-                    raise Stopped(None)
+            await self._look(journal)
+            self._heed(journal)
+
+    async def _look(self, journal: Journal) -> None:
+        with suppress(StoreUnavailable):  # then the next look sees it
+            inbox = await self._store.inbox(journal.head.conversation)
+            journal.saw(inbound for inbound in inbox if self._access.may_talk(inbound.sender))
+
+    def _heed(self, journal: Journal) -> None:
+        for inbound in journal.arrived:
+            if self._stops(inbound, journal):
+                raise Stopped(inbound)
+            if journal.head.settings.meanwhile == "interrupt" and journal.is_askers_word(inbound):
+                raise Stopped(None)
 
     def _stops(self, inbound: Inbound, journal: Journal) -> bool:
         """``/stop`` and Slack's Stop by anybody who may talk; the button under a message by who asked."""

@@ -16,5 +16,4 @@ def handler(event: Any, context: Any) -> dict[str, Any]:
 
 
 async def _give_up(turns: Turns, conversation: str) -> Outcome:
-    await turns.give_up(conversation)
-    return Outcome()
+    return await turns.give_up(conversation)

@@ -20,6 +20,9 @@ SECRETS = (
 )
 
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
 class Settings(Struct, frozen=True):
     # Telegram. The token is BotFather's; the secret is ours, 1-256 of A-Z a-z 0-9 _ -, sent back with each update.
     telegram_bot_token: str = ""  # secret
@@ -55,7 +58,7 @@ class Settings(Struct, frozen=True):
     # What the owner writes: AGENTS.md in this folder is the bot's instructions.
     kabar_agent_dir: str = "agent"
 
-    kabar_log_level: str = "INFO"
+    kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -73,6 +76,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             values[name] = int(text)
         else:
             values[name] = text
+    if str(values.get("kabar_log_level", "INFO")).upper() not in LOG_LEVELS:
+        faults.append(f"KABAR_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {values['kabar_log_level']!r}.")
     if faults:
         raise ConfigError(" ".join(faults))
     return Settings(**values)  # type: ignore[arg-type]  # each field is str or int, checked above

@@ -51,12 +51,15 @@ def make_workshop(
         limits=Limits(model_calls=settings.kabar_max_model_calls),
         window=window,
     )
+    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
+    if access.everyone:
+        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
     turns = Turns(
         store=store,
         wake=wake,
         channels=channels,
         agent=agent,
-        access=read_access(settings.kabar_owner, settings.kabar_allowed_users),
+        access=access,
         clock=clock,
         window=window,
     )

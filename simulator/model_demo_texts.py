@@ -59,7 +59,7 @@ Here is what I can show you:
     long="""\
 # A long answer
 
-This answer has everything a chat app shows in its own way: **bold**, *italic*, `code`, and a [link](https://docs.claude.com).
+This answer has everything a chat app shows in its own way: **bold**, *italic*, `code`, a [link](https://docs.claude.com).
 
 ## How a message travels
 

@@ -5,6 +5,7 @@ independent check of the history it builds: ``assert faults(request) == []``. Tw
 live elsewhere: the context window (``model.py``) and forged thinking (``model_thinking.py``).
 """
 
+import json
 import re
 from base64 import b64decode
 from collections import Counter
@@ -41,6 +42,7 @@ MAX_MARKS = 4
 MAX_MESSAGES = 100_000
 MAX_IMAGE_BYTES = 5 * 1024 * 1024  # of the base64 text
 MAX_IMAGE_PIXELS = 8000
+MAX_MEDIA = 100  # images and documents
 MANY_IMAGES = 20
 MAX_PIXELS_OF_MANY = 2000
 
@@ -73,8 +75,9 @@ USER_BLOCKS = frozenset({"text", "image", "document", "tool_result", "search_res
 RESULT_BLOCKS = frozenset({"text", "image", "document", "search_result", "tool_reference"})
 # What a user message and a tool's result may hold is a closed list. A model's own answer may bring block types that are
 # newer than this file, and they must be taken back.
-USER_ONLY_BLOCKS = frozenset({"image", "document", "tool_result", "container_upload"})
+USER_ONLY_BLOCKS = frozenset({"image", "document", "tool_result"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
+SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
 def faults(request: Json) -> list[str]:
@@ -191,6 +194,13 @@ def _block_shape(where: str, block: Json, allowed: frozenset[str] | None) -> Ite
             yield f"{where}.{kind}.{kind}: Input should be a valid string"
         case {"type": "tool_use"}:
             yield from _call_shape(f"{where}.tool_use", block)
+        case {"type": "server_tool_use" | "mcp_tool_use"}:
+            yield from _call_shape(f"{where}.{kind}", block)
+        case _ if is_server_result(block):
+            if not isinstance(block.get("tool_use_id"), str):
+                yield f"{where}.{kind}.tool_use_id: Field required"
+            if "content" not in block:
+                yield f"{where}.{kind}.content: Field required"
         case {"type": "tool_result"}:
             if not isinstance(block.get("tool_use_id"), str):
                 yield f"{where}.tool_result.tool_use_id: Field required"
@@ -218,6 +228,17 @@ def _objects(where: str, values: object) -> Iterator[str]:
             yield f"{where}.{index}: Input should be a valid dictionary or object"
 
 
+# Letters
+
+
+def _letters(request: Json) -> Iterator[str]:
+    """Half a character is no text: JSON may hold it as an escape, UTF-8 can not."""
+    try:
+        json.dumps(request, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        yield "The request body is not valid JSON: no low surrogate in string"
+
+
 # Who says what
 
 
@@ -229,7 +250,7 @@ def _order(request: Json) -> Iterator[str]:
         if message["role"] == "system" and (index == 0 or messages[index - 1]["role"] != "user"):
             yield f"messages.{index}: a `system` message must immediately follow a `user` message"
     last = messages[-1]
-    paused = any(block["type"] == "server_tool_use" for block in blocks(last["content"]))
+    paused = any(block["type"] in SERVER_CALLS for block in blocks(last["content"]))
     if last["role"] == "assistant" and not paused:
         yield "This model does not support assistant message prefill. The conversation must end with a user message."
 
@@ -322,14 +343,22 @@ def _pairs(request: Json) -> Iterator[str]:
                     f"{block['tool_use_id']}. Each `tool_result` block must have a corresponding `tool_use` block in "
                     "the previous message."
                 )
-            if block["type"] == "tool_result" and block.get("is_error") and not block.get("content"):
-                yield f"messages.{index}.content.{place}.tool_result: content cannot be empty if `is_error` is true"
+            if block["type"] == "tool_result" and block.get("is_error"):
+                yield from _failed(f"messages.{index}.content.{place}.tool_result", block)
         asked = [block["id"] for block in content if block["type"] == "tool_use"]
     if asked:
         yield _unanswered(len(messages) - 1, asked)
-    calls = [block["id"] for block in all_blocks(request) if block["type"] == "tool_use"]
+    calls = [block["id"] for block in all_blocks(request) if block["type"] in {"tool_use", *SERVER_CALLS}]
     if len(set(calls)) < len(calls):
         yield "messages: `tool_use` ids must be unique"
+
+
+def _failed(where: str, result: Json) -> Iterator[str]:
+    content = blocks(result.get("content") or [])
+    if not content:
+        yield f"{where}: content cannot be empty if `is_error` is true"
+    if any(block["type"] != "text" for block in content):
+        yield f"{where}: all content must be type `text` if `is_error` is true"
 
 
 def _leading_results(content: list[Json]) -> list[str]:
@@ -347,6 +376,35 @@ def _unanswered(index: int, calls: list[str]) -> str:
         f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
         f"{', '.join(calls)}. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
     )
+
+
+def is_server_result(block: Json) -> bool:
+    """Whether a tool that the provider runs returned it: ``web_search_tool_result`` and its like."""
+    return block["type"] != "tool_result" and block["type"].endswith("_tool_result")
+
+
+def _server_pairs(request: Json) -> Iterator[str]:
+    """What the provider's tools returned stands behind the call, in the same message or, where other tools had to run
+    first, in a later one; until then nobody says anything. At the end a call may be open: the provider goes on with it.
+    """
+    waiting: dict[str, str] = {}
+    for index, message in enumerate(request["messages"]):
+        content = blocks(message["content"])
+        if message["role"] != "assistant" and any(block["type"] != "tool_result" for block in content):
+            yield from waiting.values()
+            waiting = {}
+        for place, block in enumerate(content):
+            if block["type"] in SERVER_CALLS:
+                waiting[block["id"]] = (
+                    f"messages.{index}: `{block['name']}` tool use with id `{block['id']}` was found without a "
+                    f"corresponding `{block['name']}_tool_result` block"
+                )
+            elif is_server_result(block) and waiting.pop(block["tool_use_id"], None) is None:
+                yield (
+                    f"messages.{index}.content.{place}: unexpected `tool_use_id` found in `{block['type']}` blocks: "
+                    f"{block['tool_use_id']}. Each `{block['type']}` block must have a corresponding "
+                    "`server_tool_use` block before it."
+                )
 
 
 # Cache marks
@@ -381,6 +439,9 @@ def _marks(request: Json) -> Iterator[Any]:
 
 def _images(request: Json) -> Iterator[str]:
     images = [block for block in all_blocks(request) if block["type"] == "image"]
+    documents = sum(block["type"] == "document" for block in all_blocks(request))
+    if len(images) + documents > MAX_MEDIA:
+        yield f"too many images and documents: {len(images)} + {documents} > {MAX_MEDIA}"
     limit = MAX_IMAGE_PIXELS if len(images) <= MANY_IMAGES else MAX_PIXELS_OF_MANY
     for block in images:
         if block["source"].get("type") == "base64":
@@ -441,4 +502,4 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
     return (0, 0)
 
 
-RULES = (_order, _text, _sides, _thinking, _tools, _pairs, _cache_marks, _images)
+RULES = (_letters, _order, _text, _sides, _thinking, _tools, _pairs, _server_pairs, _cache_marks, _images)

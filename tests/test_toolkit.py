@@ -23,6 +23,32 @@ async def echo(text: Annotated[str, "What to say"], times: int = 1) -> Any:
     return {"list": [1, 2]} if text == "dict" else text * times
 
 
+@tool(writes=True, seconds=0.1)
+async def odd(how: str) -> Any:
+    """Do what well-kept tools do not."""
+    match how:
+        case "gives up":  # as a library's own cancel scope that leaks
+            raise asyncio.CancelledError
+        case "tuple key":
+            return {(1, 2): 3}
+        case "circle":
+            circle: list[Any] = []
+            circle.append(circle)
+            return circle
+        case "long fault":
+            raise ToolFault("x" * 1_000_000)
+        case "broken fault":
+            raise ToolFault("\ud83d")
+        case _:
+            return await asyncio.Event().wait()
+
+
+@tool()
+async def place(ctx: ToolContext) -> str:
+    """Tell where we are."""
+    return ctx.place.chat
+
+
 @tool(writes=True)
 async def whoami(context: ToolContext) -> str:
     """Tell who asks."""
@@ -30,6 +56,7 @@ async def whoami(context: ToolContext) -> str:
 
 
 BOX = Toolbox([whoami, echo])
+ODD = Toolbox([odd, place])
 
 
 async def run(name: str = "echo", **arguments: Any) -> tuple[str, bool]:
@@ -77,6 +104,36 @@ async def test_a_tool_that_hangs_is_stopped() -> None:
     text, is_error = await run(text="sleep")
     assert is_error
     assert "was stopped" in text
+
+
+async def run_oddly(how: str) -> tuple[str, bool]:
+    result = await ODD.call(call("odd", how=how), CONTEXT, 5)
+    return result["content"], result.get("is_error", False)
+
+
+@pytest.mark.parametrize("how", ["gives up", "tuple key", "circle", "long fault", "broken fault", "sleep"])
+async def test_whatever_a_tool_does_a_result_comes_back_that_can_be_stored(how: str) -> None:
+    text, is_error = await run_oddly(how)
+    assert is_error
+    assert len(text.encode()) < 5_000
+
+
+@pytest.mark.parametrize("how", ["gives up", "sleep"])
+async def test_a_write_without_a_result_may_have_had_its_effect_and_the_model_is_told(how: str) -> None:
+    assert "may have had its effect" in (await run_oddly(how))[0]
+
+
+async def test_a_cancelled_turn_cancels_its_tool() -> None:
+    running = asyncio.create_task(Toolbox([echo]).call(call("echo", text="sleep"), CONTEXT, 5))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_the_context_may_have_any_name() -> None:
+    result = await ODD.call(call("place"), CONTEXT, 5)
+    assert result["content"] == HERE.chat
 
 
 async def test_any_value_becomes_text() -> None:

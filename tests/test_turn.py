@@ -1,187 +1,39 @@
 """One wake, one turn: through the real model client over HTTP and a real SQLite file."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
 
 import pytest
 from msgspec.structs import replace
 
 from bot.access import Access
-from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.agent import Agent, Limits
+from bot.agent import Limits
 from bot.clock import SystemClock
-from bot.context import Window
-from bot.deadline import Deadline
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
 from bot.intake import sweep
-from bot.messages import Answered, Attachment, Ended, Entry, Inbound, Place, Returned
-from bot.ports import Change, Clock, Receipt
-from bot.prompt import PromptBuilder
-from bot.toolkit import Toolbox, ToolFault, tool
-from bot.tools.calculator import calculator
-from bot.turn import Outcome, Turns
+from bot.messages import Answered, Ended, Place, Returned
+from bot.ports import Change, Receipt
+from bot.turn import Outcome
 from simulator.model_reply import Break, Refusal
-from simulator.script import Line, ScriptedModel, call, overloaded, rate_limited, reply, scripted, text, thinking
-from tests.recorder import WAIT, RecordingChannel
+from simulator.script import call, overloaded, rate_limited, reply, text, thinking
+from tests.bots import (
+    AnHourAhead,
+    bot_on,
+    edit,
+    news,
+    photo,
+    results,
+    tap,
+    words,
+)
+from tests.recorder import WAIT
 from tests.say import BUDI, GROUP, HERE, inbound
-
-EVERYONE = Access(everyone=True)
-
-
-class WatchedStore(SQLiteStore):
-    """Tells when the inbox is looked into."""
-
-    def __init__(self, path: Path, clock: Clock) -> None:
-        super().__init__(path, clock)
-        self._looked = asyncio.Event()
-
-    async def inbox(self, conversation: str) -> list[Inbound]:
-        inbox = await super().inbox(conversation)
-        self._looked.set()
-        return inbox
-
-    async def looked(self) -> None:
-        self._looked.clear()
-        await self._looked.wait()
-
-
-class NoWake:
-    """Remembers who was to be woken."""
-
-    def __init__(self) -> None:
-        self.woken: list[str] = []
-
-    async def wake(self, conversation: str, reason: str) -> None:
-        self.woken.append(conversation)
-
-
-class AnHourAhead(SystemClock):
-    def __init__(self, hours: int = 1) -> None:
-        self._ahead = hours * 3_600 + 60
-
-    def now(self) -> float:
-        return super().now() + self._ahead
-
-
-@dataclass
-class Deeds:
-    """Tools with effects a test can count, and a gate that holds one of them."""
-
-    done: list[str] = field(default_factory=list)
-    reached: asyncio.Event = field(default_factory=asyncio.Event)
-    gate: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def tools(self) -> Toolbox:
-        @tool(writes=True, seconds=5)
-        async def book(what: Annotated[str, "What"]) -> str:
-            """Book something, once."""
-            self.done.append(what)
-            if what == "nothing left":
-                raise ToolFault("Sold out.")
-            if what == "stuck":
-                self.reached.set()
-                await self.gate.wait()
-            return f"booked {what}"
-
-        @tool(seconds=30)
-        async def look(at: Annotated[str, "Where"]) -> str:
-            """Look somewhere."""
-            self.done.append(at)
-            if at == "long":
-                self.reached.set()
-                await self.gate.wait()
-            return f"saw {at}"
-
-        return Toolbox([book, look, calculator])
-
-
-@dataclass
-class Bot:
-    store: WatchedStore
-    model: ScriptedModel
-    channel: RecordingChannel
-    wake: NoWake
-    deeds: Deeds
-    turns: Turns
-    agent: Agent
-
-    async def hears(self, *inbounds: Inbound) -> None:
-        for each in inbounds:
-            await self.store.receive(each)
-
-    async def wakes(self, conversation: str = HERE.conversation, seconds: float = 60) -> Outcome:
-        return await asyncio.wait_for(self.turns.handle(conversation, Deadline(seconds)), WAIT)
-
-    async def entries(self, conversation: str = HERE.conversation) -> list[Entry]:
-        return [each.entry for each in await self.store.record(conversation, 1)]
-
-    async def looks_twice(self) -> None:
-        """Until the running turn has looked into its inbox once more, whatever it was at."""
-        async with asyncio.timeout(WAIT):
-            for _ in range(2):
-                await self.store.looked()
-
-
-@asynccontextmanager
-async def bot_on(
-    path: Path,
-    *script: Line,
-    access: Access = EVERYONE,
-    limits: Limits | None = None,
-    window: Window | None = None,
-    longest: int = 1_000,
-    marks: bool = False,
-    clock: Clock | None = None,
-) -> AsyncIterator[Bot]:
-    window = window or Window()
-    clock = clock or SystemClock()
-    async with scripted(*script) as model, client("key", model.url) as anthropic:
-        store, channel, wake, deeds = (
-            WatchedStore(path, clock),
-            RecordingChannel(longest, marks=marks),
-            NoWake(),
-            Deeds(),
-        )
-        toolbox = deeds.tools()
-        agent = Agent(
-            model=AnthropicModel(anthropic, "claude-sonnet-5-5"),
-            prompts=PromptBuilder("Be kind.", toolbox, 1_000),
-            toolbox=toolbox,
-            clock=clock,
-            limits=limits or Limits(),
-            window=window,
-        )
-        turns = Turns(
-            store=store,
-            wake=wake,
-            channels={"telegram": channel},
-            agent=agent,
-            access=access,
-            clock=clock,
-            window=window,
-        )
-        try:
-            yield Bot(store, model, channel, wake, deeds, turns, agent)
-        finally:
-            store.close()
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "kabar.sqlite3"
-
-
-def results(request: dict[str, Any]) -> list[dict[str, Any]]:
-    return [block for block in request["messages"][-1]["content"] if block["type"] == "tool_result"]
-
-
-def words(request: dict[str, Any]) -> Sequence[str]:
-    return [block["text"] for message in request["messages"] for block in message["content"] if block["type"] == "text"]
 
 
 # The plain way.
@@ -643,6 +495,18 @@ async def test_a_send_that_arrived_before_it_failed_is_found_by_its_mark(path: P
         assert bot.channel.shown == ["Hello."]
 
 
+async def test_a_left_over_that_arrived_before_its_send_failed_is_found_and_taken_back(path: Path) -> None:
+    first = reply(text("a long beginning " * 5), pace=0.01, broken=Break("cut", after=20))
+    async with bot_on(path, first, text("Short."), longest=20, marks=True) as bot:
+        bot.channel.arrives = True
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: len(channel.shown) == 1)
+        bot.channel.faults["send"] = [SendUncertain("cut")]
+        await running
+        assert bot.channel.shown == ["Short."]
+
+
 async def test_a_message_the_person_deleted_is_sent_anew(path: Path) -> None:
     async with bot_on(path, reply(text("Hello there."), pace=0.05)) as bot:
         bot.channel.faults["edit"] = [MessageGone("gone")] * 5
@@ -846,7 +710,7 @@ async def test_being_thrown_out_drops_what_waits(path: Path) -> None:
 
 async def test_a_group_that_became_a_supergroup_takes_everything_along_once(path: Path) -> None:
     new = Place(conversation="telegram:-1001", chat="-1001", group=True)
-    async with bot_on(path, text("Noted."), text("Bromo."), text("Also Bromo.")) as bot:
+    async with bot_on(path, text("Noted."), text("Bromo.")) as bot:
         await bot.hears(inbound("queue", 1, command="meanwhile", place=GROUP))
         await bot.wakes(GROUP.conversation)
         await bot.hears(inbound("we go to Bromo", 2, place=GROUP))
@@ -857,6 +721,8 @@ async def test_a_group_that_became_a_supergroup_takes_everything_along_once(path
         await bot.wakes(GROUP.conversation)
         await bot.wakes(new.conversation)
         assert "we go to Bromo" in words(bot.model.requests[1])
+        assert bot.channel.places[-1] == new
+        assert bot.channel.shown[-2:] == ["Noted.", "Bromo."]
         await bot.hears(news("moved", "-1001", place=GROUP))
         await bot.wakes(GROUP.conversation)
         assert await bot.wakes(new.conversation) == Outcome()
@@ -912,19 +778,3 @@ async def test_a_turn_that_makes_no_progress_ends_by_itself(path: Path) -> None:
             ended = bot.channel.shown
     assert ended
     assert "Reference" in ended[0]
-
-
-def edit(line: str, number: int) -> Inbound:
-    return replace(inbound(line, number), kind="edit", id=f"e{number}.1", order=f"{number:012d}.1")
-
-
-def tap(data: str, number: int = 50, **more: Any) -> Inbound:
-    return replace(inbound("", number, **more), kind="tap", id=f"c{number}", data=data)
-
-
-def photo(number: int, caption: str = "") -> Inbound:
-    return inbound(caption, number, album="g1", attachments=(Attachment(kind="photo", description=f"photo {number}"),))
-
-
-def news(kind: Any, data: str = "", place: Place = HERE) -> Inbound:
-    return replace(inbound("", 0, place=place), kind=kind, id=f"{kind}{data}", data=data)

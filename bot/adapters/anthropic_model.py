@@ -19,7 +19,7 @@ from anthropic.types import RawMessageStreamEvent
 from msgspec import DecodeError, ValidationError, json
 
 from bot.errors import ConfigError, ModelError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
-from bot.messages import Json, Reply, Usage
+from bot.messages import Json, Reply, Usage, whole
 from bot.ports import OnText, Prompt
 
 # The server sends pings while it thinks, so a minute without a byte is a dead connection.
@@ -148,6 +148,11 @@ def _root_name(fault: BaseException) -> str:
     return type(fault).__name__
 
 
+def _readable(block: Json) -> Json:
+    """Some servers send the two halves of an emoji in two events: only together are they a character."""
+    return {name: whole(value) if name in ("text", "thinking") else value for name, value in block.items()}
+
+
 class Draft:
     """A reply under way, grown event by event. Events and deltas it does not know change nothing."""
 
@@ -201,7 +206,7 @@ class Draft:
             raise ModelUnavailable("the model's stream ended early")
         spoiled = self._parse_arguments()
         return Reply(
-            content=[self._blocks[index] for index in sorted(self._blocks)],
+            content=[_readable(self._blocks[index]) for index in sorted(self._blocks)],
             stop_reason=self._stop_reason,
             model=self._model,
             usage=Usage(

@@ -24,8 +24,8 @@ LONGEST_PAUSE = 30.0
 MOST_FAILURES = 5
 """Unexpected failures in a row after which a wake is given up, as the queue gives it to the dead-letter queue."""
 
-Run = Callable[[str], Awaitable[bool]]
-"""Does all there is to do in a conversation. False: not finished, wake it again."""
+Run = Callable[[str], Awaitable[float | None]]
+"""Does all there is to do in a conversation. A number: not finished, wake it again, but not before so many seconds."""
 
 GiveUp = Callable[[str], Awaitable[None]]
 
@@ -81,7 +81,7 @@ class LocalWake:
             while conversation in self._woken and not self._stopping:
                 async with self._place(conversation):
                     self._woken.discard(conversation)
-                    outcome = await self._attempt(conversation)
+                    outcome, asked = await self._attempt(conversation)
                     failures = failures + 1 if outcome == "failed" else 0
                     if failures == MOST_FAILURES:
                         await self._bury(conversation)
@@ -89,7 +89,7 @@ class LocalWake:
                     pause, failures = FIRST_PAUSE, 0
                 elif not self._stopping:
                     self._woken.add(conversation)
-                    await self._clock.sleep(pause)
+                    await self._clock.sleep(max(pause, asked))
                     pause = min(2 * pause, LONGEST_PAUSE)
         finally:
             self._woken.discard(conversation)
@@ -104,15 +104,17 @@ class LocalWake:
             finally:
                 self._running.discard(conversation)
 
-    async def _attempt(self, conversation: str) -> Literal["done", "later", "failed"]:
+    async def _attempt(self, conversation: str) -> tuple[Literal["done", "later", "failed"], float]:
+        """What became of one run, and the seconds it asked to wait."""
         try:
-            return "done" if await self._run(conversation) else "later"
+            again_in = await self._run(conversation)
         except Retry as reason:
             logger.info("conversation=<%s>, reason=<%s> | run later", conversation, reason)
-            return "later"
+            return "later", 0
         except Exception:  # where a wake begins: one conversation's fault must not end the others
             logger.exception("conversation=<%s> | run failed", conversation)
-            return "failed"
+            return "failed", 0
+        return ("done", 0) if again_in is None else ("later", again_in)
 
     async def _bury(self, conversation: str) -> None:
         logger.error("conversation=<%s>, failures=<%d> | gave up", conversation, MOST_FAILURES)

@@ -2,10 +2,13 @@
 
 import asyncio
 import getpass
+import io
 import locale
 import sys
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from queue import SimpleQueue
 
 from msgspec.structs import replace
 
@@ -18,15 +21,20 @@ from handlers.settings import Settings
 
 LEAVE = ("/quit", "/exit", "/q")
 
+GRACE = 1.0
+"""Seconds. Who presses Ctrl-C does not wait for an answer."""
+
 
 async def chat(settings: Settings, name: str) -> None:
     """Read lines until /quit or the end of input. Without a model's key the demo model answers, and says so."""
-    user = getpass.getuser()
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a line that is no text in the terminal's encoding is still a line
+    user = _user()
     language = (locale.getlocale()[0] or "en").replace("_", "-")
     person = Person(id=f"terminal:{user}", name=user, language=language)
     async with _some_model(settings) as settings:
         settings = replace(settings, kabar_owner=person.id)  # whoever sits here owns this bot
-        async with local(settings, {"terminal": TerminalChannel()}) as bot:
+        async with local(settings, {"terminal": TerminalChannel()}, grace=GRACE) as bot:
             print("Kabar. /new begins afresh, /quit leaves.")
             await _talk(bot, name, person)
 
@@ -34,8 +42,9 @@ async def chat(settings: Settings, name: str) -> None:
 async def _talk(bot: Local, name: str, person: Person) -> None:
     assert isinstance(bot.wake, LocalWake)  # noqa: S101 - local() has no other
     await bot.wake.drain()  # what a killed process left is answered first
+    keyboard = Keyboard(asyncio.get_running_loop())
     while True:
-        line = await asyncio.to_thread(_read_line)
+        line = await keyboard.line()
         if line is None or line in LEAVE:
             return
         if line:
@@ -43,10 +52,53 @@ async def _talk(bot: Local, name: str, person: Person) -> None:
             await bot.wake.drain()
 
 
+class Keyboard:
+    """Lines as they are typed, one whenever one is wanted.
+
+    Reading blocks and can not be cancelled, so it has a thread of its own that does not keep the process alive:
+    asyncio's own threads would hold Ctrl-C until the next line.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._wanted: SimpleQueue[asyncio.Future[str | None]] = SimpleQueue()
+        threading.Thread(target=self._read, name="keyboard", daemon=True).start()
+
+    async def line(self) -> str | None:
+        """The next line without its end, or None at the end of input."""
+        line: asyncio.Future[str | None] = self._loop.create_future()
+        self._wanted.put(line)
+        return await line
+
+    def _read(self) -> None:
+        while True:
+            wanted = self._wanted.get()
+            line = _read_line()
+            with suppress(RuntimeError):  # the loop is closed: nobody wants it any more
+                self._loop.call_soon_threadsafe(_settle, wanted, line)
+
+
+def _settle(wanted: asyncio.Future[str | None], line: str | None) -> None:
+    if not wanted.done():
+        wanted.set_result(line)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user may have no name
+        return "you"
+
+
 def _read_line() -> str | None:
     """A line without its end, or None at the end of input."""
+    if not sys.stdin.isatty():
+        # Unbuffered: the lock of a buffer that is being read would keep the interpreter from ending.
+        with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
+            line = pipe.readline()
+        return line.decode(errors="replace").strip() if line else None
     try:
-        return input("> " if sys.stdin.isatty() else "").strip()
+        return input("> ").strip()
     except EOFError:
         return None
 

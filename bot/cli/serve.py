@@ -1,10 +1,13 @@
 """``kabar serve``: the webhook app and the worker in one process, behind any HTTPS proxy or tunnel."""
 
 import asyncio
+import logging
 import signal
 from typing import Any
 
-from bot.cli.wiring import INVOCATION, local
+from bot.cli.missing import missing_for_serve
+from bot.cli.wiring import GRACE, INVOCATION, local
+from bot.errors import ConfigError
 from handlers.aws import Aws
 from handlers.door import Door, aws_doors
 from handlers.settings import Settings
@@ -12,7 +15,11 @@ from handlers.webhook import DoorSource, application
 from handlers.worker import Worker
 from simulator.serving import serve
 
+log = logging.getLogger(__name__)
+
 CONSUMERS = 8
+PAUSE = 5.0
+"""Seconds until the queue is asked again after it failed."""
 
 
 class OneDoor:
@@ -29,6 +36,8 @@ class OneDoor:
 
 
 async def serve_webhooks(settings: Settings, host: str, port: int) -> None:
+    if missing := missing_for_serve(settings):
+        raise ConfigError("\n".join(missing))
     if settings.kabar_table or settings.kabar_queue_url:
         await _on_aws(settings, host, port)
         return
@@ -40,13 +49,20 @@ async def _on_aws(settings: Settings, host: str, port: int) -> None:
     """DynamoDB and SQS as on Lambda, with this process in Lambda's place."""
     aws = Aws(settings.aws_endpoint_url)
     worker = Worker(settings)
-    consumers = [asyncio.create_task(_consume(aws, settings.kabar_queue_url, worker)) for _ in range(CONSUMERS)]
+    doors = aws_doors(settings, aws)
+    stopping = asyncio.Event()
+    queue = settings.kabar_queue_url
+    consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
     try:
-        await _until_stopped(aws_doors(settings, aws), host, port)
+        await _until_stopped(doors, host, port)
     finally:
+        stopping.set()
+        await asyncio.wait(consumers, timeout=GRACE)
         for consumer in consumers:
             consumer.cancel()
         await asyncio.gather(*consumers, return_exceptions=True)
+        await worker.close()
+        aws.close()
 
 
 async def _until_stopped(doors: DoorSource, host: str, port: int) -> None:
@@ -54,24 +70,35 @@ async def _until_stopped(doors: DoorSource, host: str, port: int) -> None:
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopped.set)
-    async with serve(application(doors), host, port) as address:
-        print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
-        await stopped.wait()
+    try:
+        async with serve(application(doors), host, port) as address:
+            print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
+            await stopped.wait()
+    except OSError as error:
+        raise ConfigError(f"Port {port} of {host} can not be used: {error.strerror}. Name another: --port.") from error
 
 
-async def _consume(aws: Aws, queue_url: str, worker: Worker) -> None:
-    """Poll the queue as Lambda's event source does: one message at a time, deleted only when its wake was answered."""
-    sqs = aws.client("sqs")
-    while True:
-        received = await asyncio.to_thread(
-            sqs.receive_message,
-            QueueUrl=queue_url,
-            WaitTimeSeconds=2,
-            MessageSystemAttributeNames=["All"],
-        )
-        for message in received.get("Messages", []):
-            if not await worker.work([_record(message)], INVOCATION):
-                await asyncio.to_thread(sqs.delete_message, QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+async def _consume(aws: Aws, queue_url: str, worker: Worker, stopping: asyncio.Event) -> None:
+    """Answer wakes until ``stopping``, whatever fails meanwhile."""
+    while not stopping.is_set():
+        try:
+            await _take_one(aws.client("sqs"), queue_url, worker)
+        except Exception as error:  # where a wake begins: one fault must not make the bot deaf
+            log.warning("error=<%s> | the queue is asked again in a moment", type(error).__name__)
+            await asyncio.sleep(PAUSE)
+
+
+async def _take_one(sqs: Any, queue_url: str, worker: Worker) -> None:
+    """As Lambda's event source does: one message at a time, deleted only when its wake was answered."""
+    received = await asyncio.to_thread(
+        sqs.receive_message,
+        QueueUrl=queue_url,
+        WaitTimeSeconds=2,
+        MessageSystemAttributeNames=["All"],
+    )
+    for message in received.get("Messages", []):
+        if not await worker.work([_record(message)], INVOCATION):
+            await asyncio.to_thread(sqs.delete_message, QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
 
 
 def _record(message: dict[str, Any]) -> dict[str, Any]:

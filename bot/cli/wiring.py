@@ -21,7 +21,7 @@ INVOCATION = 900.0
 """Seconds one run of a turn may take before it is begun anew, as on Lambda."""
 
 GRACE = 20.0
-"""Seconds running turns have to end when the process is stopped; what is cut goes on at the next start."""
+"""Seconds, enough for most answers."""
 
 
 class Local(Struct, frozen=True):
@@ -33,22 +33,29 @@ class Local(Struct, frozen=True):
 
 @asynccontextmanager
 async def local(
-    settings: Settings, channels: Mapping[str, Channel] | None = None, tools: Sequence[Tool] = ()
+    settings: Settings,
+    channels: Mapping[str, Channel] | None = None,
+    tools: Sequence[Tool] = (),
+    *,
+    grace: float = GRACE,
 ) -> AsyncIterator[Local]:
-    """A working bot on one SQLite file; begins by waking whatever was pending when the last process ended."""
+    """A working bot on one SQLite file; begins by waking whatever was pending when the last process ended.
+
+    ``grace``: seconds running turns have to end when the process is stopped; what is cut goes on at the next start.
+    """
     clock = SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
 
-    async def run(conversation: str) -> bool:
+    async def run(conversation: str) -> float | None:
         outcome = await workshop.turns.handle(conversation, Deadline(INVOCATION))
-        if outcome.again_in is not None:
-            await clock.sleep(outcome.again_in)
-        elif await store.inbox(conversation):
+        if outcome.again_in is None and await store.inbox(conversation):
             await wake.wake(conversation, "more")  # wakes that came during the run were merged into one
-        return outcome.again_in is None
+        return outcome.again_in
 
     async def give_up(conversation: str) -> None:
-        await workshop.turns.give_up(conversation)
+        outcome = await workshop.turns.give_up(conversation)
+        if outcome.again_in is not None:
+            await wake.wake(conversation, "given up")  # the person has not heard of it yet
 
     wake = LocalWake(run, clock, give_up=give_up)
     workshop = make_workshop(
@@ -56,10 +63,11 @@ async def local(
     )
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
-            await wake.wake(conversation, "start")
+            if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
+                await wake.wake(conversation, "start")
         yield Local(store, wake, clock, make_door(settings, store, wake, clock))
     finally:
-        await asyncio.shield(wake.stop(GRACE))
+        await asyncio.shield(wake.stop(grace))
         await workshop.close()
         store.close()
 

@@ -19,11 +19,11 @@ class Work:
         self.cancelled: list[str] = []
         self.now = 0
         self.most_at_once = 0
-        self._ends: list[asyncio.Future[bool]] = []
+        self._ends: list[asyncio.Future[float | None]] = []
         self._began = asyncio.Condition()
 
-    async def run(self, conversation: str) -> bool:
-        end: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    async def run(self, conversation: str) -> float | None:
+        end: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
         self._ends.append(end)
@@ -43,19 +43,19 @@ class Work:
         async with asyncio.timeout(5), self._began:
             await self._began.wait_for(lambda: len(self.started) >= count)
 
-    def finish(self, result: bool = True) -> None:
+    def finish(self, result: float | None = None) -> None:
         self._ends.pop(0).set_result(result)
 
 
-def failing(times: int, error: Exception) -> tuple[Callable[[str], Awaitable[bool]], list[str]]:
+def failing(times: int, error: Exception) -> tuple[Callable[[str], Awaitable[float | None]], list[str]]:
     """A run that fails ``times`` times and then is done, and the list of its calls."""
     calls: list[str] = []
 
-    async def run(conversation: str) -> bool:
+    async def run(conversation: str) -> float | None:
         calls.append(conversation)
         if len(calls) <= times:
             raise error
-        return True
+        return None
 
     return run, calls
 
@@ -110,15 +110,15 @@ async def test_conversations_run_beside_each_other_up_to_the_cap_in_order(clock:
     assert work.most_at_once == 2
 
 
-@pytest.mark.parametrize("outcome", ["returns False", "raises Retry"])
+@pytest.mark.parametrize("outcome", ["returns 0", "raises Retry"])
 async def test_what_is_not_finished_is_tried_again_after_growing_pauses(clock: FakeClock, outcome: str) -> None:
     calls: list[float] = []
 
-    async def run(conversation: str) -> bool:
+    async def run(conversation: str) -> float | None:
         calls.append(clock.now())
         if len(calls) <= 7 and outcome == "raises Retry":
             raise Busy("somebody else is at it")
-        return len(calls) > 7
+        return None if len(calls) > 7 else 0
 
     wake = LocalWake(run, clock)
     await wake.wake("a", "x")
@@ -131,12 +131,29 @@ async def test_what_is_not_finished_is_tried_again_after_growing_pauses(clock: F
     assert len(calls) == 8
 
 
+async def test_a_run_that_asks_to_wait_is_not_begun_before(clock: FakeClock) -> None:
+    work = Work()
+    wake = LocalWake(work.run, clock, at_once=1)
+    await wake.wake("flooded", "x")
+    await work.begun(1)
+    work.finish(300)
+    assert await clock.next_sleep() == 300
+    await wake.wake("other", "x")
+    await work.begun(2)
+    work.finish()
+    clock.advance(300)
+    await work.begun(3)
+    work.finish()
+    await idle(wake)
+    assert work.started == ["flooded", "other", "flooded"]
+
+
 async def test_a_pause_holds_up_nobody_else(clock: FakeClock) -> None:
     work = Work()
     wake = LocalWake(work.run, clock, at_once=1)
     await wake.wake("a", "x")
     await work.begun(1)
-    work.finish(False)
+    work.finish(0)
     await clock.next_sleep()
     await wake.wake("b", "x")
     await work.begun(2)
@@ -165,14 +182,14 @@ async def test_success_makes_the_next_pause_short_again(clock: FakeClock) -> Non
     await wake.wake("a", "1")
     for count, pause in ((1, 1.0), (2, 2.0)):
         await work.begun(count)
-        work.finish(False)
+        work.finish(0)
         assert await clock.next_sleep() == pause
         clock.advance(pause)
     await work.begun(3)
     await wake.wake("a", "2")
     work.finish()
     await work.begun(4)
-    work.finish(False)
+    work.finish(0)
     assert await clock.next_sleep() == FIRST_PAUSE
     await wake.stop(0)
 
@@ -249,7 +266,7 @@ async def test_stopping_does_not_begin_a_pause(clock: FakeClock) -> None:
     await work.begun(1)
     stop = asyncio.create_task(wake.stop(60))
     await asyncio.sleep(0)
-    work.finish(False)
+    work.finish(0)
     await asyncio.wait_for(stop, 5)
 
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
@@ -19,13 +20,17 @@ from bot.channels.slack.parse import parse
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound
 
+LOOK_EVERY = 30.0
+"""Seconds between two looks whether the socket is open."""
+
 logger = logging.getLogger(__name__)
 
 Accept = Callable[[Inbound], Awaitable[Any]]
 
 
 async def listen(app_token: str, base_url: str, accept: Accept) -> None:
-    """Hold the socket for ever; the SDK reconnects by itself. Raises ConfigError where Slack refuses the token."""
+    """Hold the socket for ever; the SDK reconnects by itself. Raises ConfigError where Slack refuses the token at the
+    start, or is not there."""
 
     async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         inbound = parse(request.payload)
@@ -40,8 +45,11 @@ async def listen(app_token: str, base_url: str, accept: Accept) -> None:
     client = SocketModeClient(app_token, web_client=AsyncWebClient(base_url=base_url))
     client.socket_mode_request_listeners.append(take)
     try:
+        client.wss_uri = await client.issue_new_wss_url()  # connect() would ask for ever, whatever Slack says
         await client.connect()
-        await asyncio.Event().wait()
+        await _keep_open(client)
+    except aiohttp.ClientError as error:
+        raise ConfigError(f"Slack can not be reached: {type(error).__name__}") from error
     except SlackApiError as error:
         raise ConfigError(
             f"Slack refuses SLACK_APP_TOKEN ({error.response['error']}). It begins with xapp- and needs the scope "
@@ -49,3 +57,13 @@ async def listen(app_token: str, base_url: str, accept: Accept) -> None:
         ) from error
     finally:
         await client.close()
+
+
+async def _keep_open(client: SocketModeClient) -> None:
+    """Never returns. The SDK tries one address until it opens, but Slack's are good for a short time only: where that
+    takes long, it is made to ask for a new one."""
+    while True:
+        await asyncio.sleep(LOOK_EVERY)
+        if not await client.is_connected():
+            logger.warning("the socket is closed, trying another address")
+            client.wss_uri = None

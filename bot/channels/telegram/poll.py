@@ -11,6 +11,7 @@ from telegram import Bot
 from telegram.error import Conflict, InvalidToken, TelegramError
 
 from bot.channels.telegram.parse import Me, parse
+from bot.channels.telegram.send import FloodControl
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound
 from bot.ports import Clock
@@ -26,9 +27,7 @@ Accept = Callable[[Inbound], Awaitable[Any]]
 
 async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> None:
     """Poll for ever. Raises ConfigError where the token is wrong or a webhook is set (``take_over`` removes it)."""
-    me = await _who(bot)
-    if take_over:
-        await bot.delete_webhook()
+    me = await _arrive(bot, take_over)
     offset = 0
     while True:
         try:
@@ -45,19 +44,28 @@ async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> No
                 f"Telegram does not hand updates out: {error.message}. Stop the other process, or remove the webhook "
                 "with: kabar run --take-over"
             ) from error
+        except InvalidToken:
+            raise _unknown_token() from None
         except (TelegramError, StoreUnavailable) as error:
-            logger.warning("error=<%s> | polling again in a moment", type(error).__name__)
-            await clock.sleep(PAUSE)
+            pause = error.retry_after if isinstance(error, FloodControl) else PAUSE
+            logger.warning("error=<%s>, pause=<%.0f> | polling again later", type(error).__name__, pause)
+            await clock.sleep(pause)
 
 
-async def _who(bot: Bot) -> Me:
+async def _arrive(bot: Bot, take_over: bool) -> Me:
     try:
         account = await bot.get_me()
+        if take_over:
+            await bot.delete_webhook()
     except InvalidToken:
-        raise ConfigError("Telegram does not know TELEGRAM_BOT_TOKEN. Copy it from @BotFather again.") from None
+        raise _unknown_token() from None
     except TelegramError as error:
         raise ConfigError(f"Telegram can not be reached: {error.message}") from error
     return Me(account.id, account.username or "")
+
+
+def _unknown_token() -> ConfigError:
+    return ConfigError("Telegram does not know TELEGRAM_BOT_TOKEN. Copy it from @BotFather again.")
 
 
 async def _take(update: dict[str, Any], me: Me, accept: Accept, bot: Bot) -> None:

@@ -1,0 +1,51 @@
+"""What is missing in the settings for a command, all at once: one sentence each that says what to do. Pure."""
+
+from collections.abc import Iterator
+
+from handlers.settings import Settings
+
+SOME_PLATFORM = (
+    "Nothing to listen to. For Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack set SLACK_BOT_TOKEN "
+    "(xoxb-) and {slack}. Without any account: make run."
+)
+
+
+def missing_for_run(settings: Settings) -> list[str]:
+    """For long polling and Socket Mode."""
+    return [*_to_poll(settings), *_for_anybody(settings), *_to_think(settings)]
+
+
+def missing_for_serve(settings: Settings) -> list[str]:
+    """For webhooks. Where secrets lie in SSM, they are read with the first request and not known yet."""
+    if settings.kabar_secrets_path:
+        return list(_for_anybody(settings))
+    return [*_to_be_called(settings), *_for_anybody(settings), *_to_think(settings)]
+
+
+def _to_poll(settings: Settings) -> Iterator[str]:
+    if not settings.telegram_bot_token and not settings.slack_app_token:
+        yield SOME_PLATFORM.format(slack="SLACK_APP_TOKEN (xapp-)")
+    elif settings.slack_app_token and not settings.slack_bot_token:
+        yield "SLACK_APP_TOKEN is set but SLACK_BOT_TOKEN (xoxb-) is missing: the bot could not answer."
+
+
+def _to_be_called(settings: Settings) -> Iterator[str]:
+    if not settings.telegram_bot_token and not settings.slack_bot_token:
+        yield SOME_PLATFORM.format(slack="SLACK_SIGNING_SECRET")
+    if settings.telegram_bot_token and not settings.telegram_webhook_secret:
+        yield "Set TELEGRAM_WEBHOOK_SECRET, the secret_token given to setWebhook: without it every update is refused."
+    if settings.slack_bot_token and not settings.slack_signing_secret:
+        yield "Set SLACK_SIGNING_SECRET, from the app's Basic Information: without it every event is refused."
+
+
+def _for_anybody(settings: Settings) -> Iterator[str]:
+    if not settings.kabar_owner and not settings.kabar_allowed_users:
+        yield (
+            "Nobody may talk to this bot yet. Set KABAR_OWNER to your id, such as telegram:42 or slack:U1; "
+            "if you do not know it, set KABAR_OWNER=nobody, write to the bot, and it tells you."
+        )
+
+
+def _to_think(settings: Settings) -> Iterator[str]:
+    if not settings.anthropic_api_key and settings.anthropic_base_url == Settings().anthropic_base_url:
+        yield "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server of your own that speaks the Messages API."

@@ -1,0 +1,65 @@
+"""The terminal: what grows is printed once, what changes goes on in a new line."""
+
+import pytest
+
+from bot.channels.terminal import TerminalChannel, typed
+from bot.messages import Person, Place
+from bot.ports import Rendered
+
+HERE = Place(conversation="terminal:main", chat="main")
+ANN = Person("terminal:ann", "ann")
+
+
+class Screen:
+    def __init__(self) -> None:
+        self.printed = ""
+        self.channel = TerminalChannel(self._write)
+
+    def _write(self, text: str) -> None:
+        self.printed += text
+
+    async def shows(self, *texts: str) -> str:
+        """The same message, growing or changing; what is printed in the end."""
+        message = await self.channel.send(HERE, Rendered(texts[0]), reply_to="", mark="t.0")
+        for text in texts[1:]:
+            await self.channel.edit(HERE, message, Rendered(text))
+        await self.channel.typing(HERE, active=False)
+        return self.printed
+
+
+async def test_a_growing_answer_is_printed_once() -> None:
+    assert await Screen().shows("one", "one two", "one two", "one two three") == "one two three\n"
+
+
+async def test_an_answer_that_begins_anew_goes_on_in_a_new_line() -> None:
+    assert await Screen().shows("one two", "one", "one more") == "one two\n more\n"
+
+
+async def test_an_edit_of_an_earlier_process_s_message_is_printed_whole() -> None:
+    screen = Screen()
+    await screen.channel.edit(HERE, "t.0", Rendered("all of it"))
+    assert screen.printed == "all of it"
+
+
+async def test_nothing_of_an_earlier_process_is_found() -> None:
+    assert await Screen().channel.find(HERE, "t.0") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "text"),
+    [
+        ("hello", "", "hello"),
+        ("/NEW", "new", ""),
+        ("/meanwhile  queue ", "meanwhile", "queue"),
+        ("5 / 3", "", "5 / 3"),
+    ],
+)
+def test_a_typed_line_is_a_message_or_a_command(line: str, command: str, text: str) -> None:
+    inbound = typed("main", ANN, line, 1_764_500_000.5)
+    assert (inbound.command, inbound.text, inbound.sent_at) == (command, text, 1_764_500_000)
+    assert inbound.conversation == "terminal:main"
+
+
+def test_the_same_line_twice_is_two_messages_in_order() -> None:
+    first, second = typed("main", ANN, "yes", 1.0), typed("main", ANN, "yes", 1.0)
+    assert first.key < second.key

@@ -1,0 +1,113 @@
+"""``kabar serve``: webhooks over HTTP, killed and started again, and on the cloud's own store and queue."""
+
+import socket
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.dynamodb_store import create_table
+from simulator import slack, telegram
+from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
+from simulator.deliver import QUICK
+from simulator.script import reply, scripted, text
+from tests.cli.process import WAIT, kabar
+from tests.cloud import QUEUE, TABLE
+from tests.emulator import Account
+
+ANN = "1001"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def platforms(port: int, model_url: str) -> AsyncIterator[tuple[Simulator, dict[str, str]]]:
+    """Both platforms, delivering to this port, and the settings of a bot that listens there."""
+    simulator = Simulator(pace=QUICK)
+    async with serve(simulator) as url:
+        simulator.connect(f"http://127.0.0.1:{port}")
+        yield (
+            simulator,
+            {
+                "TELEGRAM_API_BASE_URL": telegram_base_url(url),
+                "TELEGRAM_BOT_TOKEN": telegram.TOKEN,
+                "TELEGRAM_WEBHOOK_SECRET": telegram.SECRET,
+                "SLACK_API_BASE_URL": slack_base_url(url),
+                "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
+                "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
+                "KABAR_ALLOWED_USERS": "*",
+                "ANTHROPIC_BASE_URL": model_url,
+            },
+        )
+
+
+def end_leases(folder: Path) -> None:
+    """As if the dead process's lease had run out: nothing waits for that in a test."""
+    with closing(sqlite3.connect(folder / ".data/kabar.sqlite3", isolation_level=None)) as database:
+        database.execute("UPDATE head SET until_ms = min(until_ms, 1)")
+
+
+async def test_a_process_killed_in_mid_answer_goes_on_in_the_next_and_in_the_same_message(tmp_path: Path) -> None:
+    port = free_port()
+    begun = reply(text("one two three four five six " * 100), pace=0.05)
+    async with scripted(begun, text("All of it.")) as model, platforms(port, model.url) as (simulator, settings):
+        async with kabar(tmp_path, "serve", "--port", str(port), settings=settings) as bot:
+            await bot.says("Listening on")
+            await simulator.telegram.say(ANN, "ann", "count")
+            await simulator.telegram.wait_for(lambda seen: seen.is_bot and "two" in seen.text, WAIT)
+        end_leases(tmp_path)
+        async with kabar(tmp_path, "serve", "--port", str(port), settings=settings):
+            await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "All of it.", WAIT)
+        answers = [seen for seen in simulator.world.messages_of("telegram", ANN) if seen.is_bot]
+        assert len(answers) == 1
+
+
+async def test_on_dynamodb_and_sqs_a_queue_that_fails_for_a_while_makes_nobody_deaf(
+    aws: Account, tmp_path: Path
+) -> None:
+    port = free_port()
+    create_table(aws.client("dynamodb"), TABLE)
+    sqs = aws.client("sqs")
+    queue = sqs.create_queue(QueueName="wakes.fifo", Attributes=QUEUE)["QueueUrl"]
+    sqs.delete_queue(QueueUrl=queue)
+    async with scripted(text("Hello.")) as model, platforms(port, model.url) as (simulator, settings):
+        cloud = {
+            **settings,
+            **aws.environment,
+            "KABAR_TABLE": TABLE,
+            "KABAR_QUEUE_URL": queue,
+            "ANTHROPIC_API_KEY": "k",
+        }
+        async with kabar(tmp_path, "serve", "--port", str(port), settings=cloud) as bot:
+            await bot.says("the queue is asked again in a moment")
+            sqs.create_queue(QueueName="wakes.fifo", Attributes=QUEUE)
+            await simulator.telegram.say(ANN, "ann", "hello")
+            await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
+
+
+@pytest.mark.parametrize("secret", ["TELEGRAM_WEBHOOK_SECRET", "SLACK_SIGNING_SECRET"])
+async def test_it_does_not_start_without_a_platform_s_secret(tmp_path: Path, secret: str) -> None:
+    async with (
+        platforms(9, "http://127.0.0.1:9") as (_, settings),
+        kabar(tmp_path, "serve", "--port", "0", settings={**settings, secret: ""}) as bot,
+    ):
+        assert await bot.ends() == 1
+        assert f"kabar: Set {secret}" in bot.output
+
+
+async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        async with (
+            platforms(9, "http://127.0.0.1:9") as (_, settings),
+            kabar(tmp_path, "serve", "--port", port, settings=settings) as bot,
+        ):
+            assert await bot.ends() == 1
+            assert f"Port {port} of 127.0.0.1 can not be used" in bot.output
+            assert "Traceback" not in bot.output

@@ -1,0 +1,71 @@
+"""Nobody gets in by accident."""
+
+import pytest
+
+from bot.access import NEVER, Access, read_access
+from bot.messages import Person
+
+
+def lets_in(person_id: str, *, owner: str = "", allowed: str = "") -> bool:
+    return read_access(owner, allowed).may_talk(Person(person_id))
+
+
+@pytest.mark.parametrize("allowed", ["", "  ", " , ", ",,"])
+def test_an_empty_list_lets_nobody_in(allowed: str) -> None:
+    assert not lets_in("telegram:12", allowed=allowed)
+    assert not lets_in("slack:T1:U1", allowed=allowed)
+    assert not lets_in("telegram:", allowed=allowed)
+
+
+def test_a_list_lets_in_exactly_those_on_it() -> None:
+    assert [lets_in(f"telegram:{number}", allowed="12, 34") for number in (12, 34, 1, 3, 123, 234)] == [
+        *(True, True),
+        *(False, False, False, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("telegram:42", "telegram:42"),
+        ("42", "telegram:42"),
+        ("slack:T1:U1", "slack:T1:U1"),
+        ("slack:U1", "slack:T1:U1"),
+        ("terminal:ann", "terminal:ann"),
+    ],
+)
+def test_the_owner_may_be_named_as_anybody_else_on_the_list(name: str, person: str) -> None:
+    assert lets_in(person, owner=f" {name} ")
+    assert lets_in(person, allowed=f"x, {name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("slack:T1:U1", "slack:T2:U1"),
+        ("telegram:42", "slack:T1:42"),
+        ("42", "slack:T1:42"),
+        ("42", "terminal:42"),
+        ("U1", "slack:T1:U1"),
+        ("slack:T1", "slack:T1:U1"),
+        ("slack", "slack:T1:U1"),
+        ("telegram", "telegram:42"),
+    ],
+)
+def test_a_name_of_one_place_is_no_key_to_another(name: str, person: str) -> None:
+    assert not lets_in(person, owner=name)
+    assert not lets_in(person, allowed=name)
+
+
+def test_everyone_is_let_in_by_a_star_that_stands_alone() -> None:
+    assert lets_in("telegram:12", allowed=" * ")
+    assert not lets_in("telegram:12", allowed="*, 34")
+    assert not lets_in("telegram:12", owner="*")
+
+
+@pytest.mark.parametrize("shared", sorted(NEVER))
+def test_an_account_that_many_people_share_is_never_let_in(shared: str) -> None:
+    number = shared.partition(":")[2]
+    assert not lets_in(shared, owner=shared)
+    assert not lets_in(shared, allowed=f"{shared}, {number}")
+    assert not Access(everyone=True).may_talk(Person(shared))

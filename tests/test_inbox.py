@@ -1,0 +1,88 @@
+"""What waits, put in order."""
+
+import pytest
+from msgspec.structs import replace
+
+from bot.inbox import LONG, asked_in, is_readable, run_of, said_in, still_arriving, turn_with, with_edits
+from bot.messages import Attachment, Ended, Inbound, Returned
+from tests.bots import edit
+from tests.say import asked, inbound, returned
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        (inbound("hi"), False),
+        (inbound("a" * (LONG - 1)), False),
+        (inbound("a" * LONG), True),
+        (inbound("", album="g1"), True),
+        (replace(inbound("a" * LONG), kind="edit"), False),
+    ],
+)
+def test_albums_and_long_pastes_may_have_more_to_come(first: Inbound, more: bool) -> None:
+    assert still_arriving([first]) is more
+
+
+def test_an_edit_replaces_what_waits_and_is_used_up_by_it() -> None:
+    said, corrected, again = inbound("helo", 1), edit("hello", 1), replace(edit("hello!", 1), id="e1.2")
+    messages, used = with_edits([said, corrected, again])
+    assert [each.text for each in messages] == ["hello!"]
+    assert messages[0].key == said.key
+    assert used == [corrected, again]
+
+
+def test_an_edit_of_what_does_not_wait_stays_in_its_place() -> None:
+    other = edit("what?", 9)
+    assert with_edits([inbound("hi", 1), other]) == ([inbound("hi", 1), other], [])
+
+
+def test_an_edit_may_make_a_command_of_a_message() -> None:
+    messages, _ = with_edits([inbound("nwe", 1), replace(edit("", 1), command="new")])
+    assert (messages[0].command, messages[0].text) == ("new", "")
+
+
+def test_a_run_ends_where_another_kind_begins() -> None:
+    inbox = [inbound("a", 1), inbound("b", 2), inbound("", 3, command="new"), inbound("c", 4)]
+    assert run_of(inbox, lambda each: each.command) == inbox[:2]
+
+
+@pytest.mark.parametrize(
+    ("attachments", "text", "readable"),
+    [
+        ((), "", True),
+        ((Attachment("photo", "f1"),), "", False),
+        ((Attachment("photo", "f1"),), "what is this?", True),
+        ((Attachment("voice", "f1", description="8 s"),), "", False),
+        ((Attachment("location", description="-7.9, 112.9"),), "", True),
+    ],
+)
+def test_a_file_alone_is_not_readable_yet(attachments: tuple[Attachment, ...], text: str, readable: bool) -> None:
+    assert is_readable(inbound(text, attachments=attachments)) is readable
+
+
+RECORD = [
+    asked("first", "t1", number=1),
+    asked("second", "t2", number=2),
+    returned("A", turn="t2", said=(inbound("added", 3),)),
+    Ended("t2", "failed"),
+]
+
+
+def test_a_turn_is_found_by_any_message_said_in_it() -> None:
+    assert [turn_with(number, RECORD) for number in ("1", "2", "3", "4", "")] == ["t1", "t2", "t2", "", ""]
+
+
+def test_a_turn_that_was_done_again_is_not_found() -> None:
+    record = [*RECORD, Ended("t2", "undone")]
+    assert (turn_with("2", record), asked_in("t2", record)) == ("", None)
+    again = [*record, asked("second", "t3", number=2)]
+    assert turn_with("2", again) == "t3"
+
+
+def test_an_edit_that_steered_a_turn_is_not_the_message_it_edits() -> None:
+    assert turn_with("9", [asked(turn="t1"), Returned("t1", (), said=(edit("what?", 9),))]) == ""
+
+
+def test_what_was_said_in_a_turn_is_its_question_and_what_was_added() -> None:
+    assert [each.text for each in said_in("t2", RECORD)] == ["second", "added"]
+    assert said_in("t9", RECORD) == []
