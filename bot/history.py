@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from bot.blocks import THINKING, text
 from bot.messages import Answered, Asked, Attachment, Ended, Entry, Inbound, Json, Returned, Summary
+from bot.notes import noted
 from bot.repair import repaired
 
 HIDDEN = ("refused", "told", "undone")
@@ -23,16 +24,18 @@ def build_messages(entries: Sequence[Entry], current: str) -> list[Json]:
     A thinking block is signed over all that came before it, so it is kept only where nothing before it was left out:
     in the turn ``current``, and there since the newest summary.
     """
-    return repaired(list(_conversation(entries, current)))
+    return repaired([message for _, message in told(entries, current)])
 
 
-def _conversation(entries: Sequence[Entry], current: str) -> Iterator[Json]:
-    """One message for each step of the record, as it was stored."""
+def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
+    """One message for each step of the record that is shown, as it was stored, with the index of its entry.
+
+    The newest summary comes first. Huge results before it are notes: what is shown in full changes only with it.
+    """
     hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
-    summaries = [(at, entry.text) for at, entry in enumerate(entries) if isinstance(entry, Summary)]
-    folded, summary = summaries[-1] if summaries else (-1, "")
-    if summary.strip():
-        yield _user([text(f"<summary>\n{summary}\n</summary>")])
+    folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Summary)), default=-1)
+    if folded >= 0:
+        yield from ((folded, message) for message in _summary(entries[folded]))
     for at, entry in enumerate(entries):
         match entry:
             case Summary():
@@ -40,13 +43,23 @@ def _conversation(entries: Sequence[Entry], current: str) -> Iterator[Json]:
             case _ if entry.turn in hidden:
                 continue
             case Asked(said=said):
-                yield _user(say(said))
+                yield at, _user(say(said))
             case Answered(reply=reply):
-                yield _assistant(reply.content if entry.turn == current and at > folded else _unthought(reply.content))
+                whole = entry.turn == current and at > folded
+                yield at, _assistant(reply.content if whole else _unthought(reply.content))
             case Returned(results=results, said=said, note=note):
-                yield _user([*results, *say(said), text(note)])
+                shown = results if at > folded else [noted(result, entry.turn) for result in results]
+                yield at, _user([*shown, *say(said), text(note)])
             case Ended():
-                yield _assistant([text(_ending(entry))])
+                yield at, _assistant([text(_ending(entry))])
+
+
+def _summary(entry: Entry) -> Iterator[Json]:
+    """The provider's own block is sent back as it came, and nothing beside it."""
+    if isinstance(entry, Summary) and entry.block is not None:
+        yield _assistant([entry.block])
+    elif isinstance(entry, Summary) and entry.text.strip():
+        yield _user([text(f"<summary>\n{entry.text}\n</summary>")])
 
 
 def _user(blocks: list[Json]) -> Json:

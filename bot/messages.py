@@ -109,7 +109,8 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
 class Usage(Struct, frozen=True, omit_defaults=True):
     """Tokens of one model call; the whole prompt is all of them but ``output``.
 
-    ``cache_write`` is kept for five minutes, ``cache_write_long`` for an hour.
+    ``cache_write`` is kept for five minutes, ``cache_write_long`` for an hour. ``searches`` are web searches that the
+    provider ran, and bills one by one.
     """
 
     fresh: int = 0
@@ -117,6 +118,62 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     cache_write_long: int = 0
     cache_read: int = 0
     output: int = 0
+    searches: int = 0
+
+
+class Bill(Struct, frozen=True, omit_defaults=True):
+    """What model calls came to, all fields whole numbers that add up: those of Usage, and four more.
+
+    ``cost`` is in millionths of a dollar. ``unpriced`` counts those of the ``calls`` whose model has no known price.
+    """
+
+    turns: int = 0
+    calls: int = 0
+    unpriced: int = 0
+    cost: int = 0
+    fresh: int = 0
+    cache_write: int = 0
+    cache_write_long: int = 0
+    cache_read: int = 0
+    output: int = 0
+    searches: int = 0
+
+    def __add__(self, other: "Bill") -> "Bill":
+        return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
+
+
+class Counter(Struct, frozen=True):
+    """Names one counter: whose spending (or what else is counted), and in which stretch of time, in UTC.
+
+    ``scope`` is ``person:<id>``, ``chat:<platform>:…``, ``all``, or one of the minute's (bot/budget.py); ``period`` is
+    ``2026-11-30``, ``2026-11`` or ``2026-11-30T08:15``.
+    """
+
+    scope: str
+    period: str
+
+
+class Spend(Struct, frozen=True):
+    """An amount to be added to a counter, where it stays within ``limit`` (None: whatever it comes to).
+
+    ``amount`` is in millionths of a dollar, or in what else is counted, and may be negative: what was reserved and not
+    used. ``bill`` is a finished turn's, for whoever asks what was used. The counter may be forgotten after ``keep``
+    seconds.
+    """
+
+    counter: Counter
+    amount: int
+    limit: int | None = None
+    bill: Bill = Bill()
+    keep: int = 100 * 24 * 3600
+
+
+class Spent(Struct, frozen=True):
+    """A counter: ``amount`` is what limits hold against, what running turns have reserved included; ``bill`` is of the
+    turns that ended."""
+
+    amount: int = 0
+    bill: Bill = Bill()
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):
@@ -186,11 +243,18 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
 
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
     """Stands for every entry up to the number ``upto``; the window then begins behind that, and the newest summary in
-    it is shown first, wherever it stands. Written in the middle of a turn, it ends the thinking before it. One without
-    text stands for what is left out and not told."""
+    it is shown first, wherever it stands. It ends the thinking before it, and huge results before it are shown as
+    notes. One without text stands for what is left out and not told.
+
+    ``block`` is the provider's own signed compaction, to be sent back as it is by those that can; ``text`` says the
+    same for all others. ``model`` and ``usage`` are of the call that wrote it, none where we wrote it ourselves.
+    """
 
     text: str
     upto: int = 0
+    block: Json | None = None
+    model: str = ""
+    usage: Usage = Usage()
 
 
 Entry = Asked | Answered | Returned | Ended | Summary
@@ -223,6 +287,12 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     invocations: int = 1
     failures: int = 0
     """Model calls that failed or were cut since the last entry was stored."""
+    reserved: int = 0
+    """Millionths of a dollar that the counters hold for this turn until it ends."""
+    bill: Bill = Bill()
+    """Of its model calls so far."""
+    cheaper: bool = False
+    """Whether the cheaper model answers it: a budget was nearly spent when it began."""
 
 
 Meanwhile = Literal["steer", "queue", "interrupt"]
@@ -233,12 +303,14 @@ class ChatSettings(Struct, frozen=True, omit_defaults=True):
     """What a conversation keeps between turns.
 
     ``closed``: the bot was blocked or thrown out, nothing can be sent. ``moved_from``: the conversation this one was
-    before Telegram made its group a supergroup.
+    before Telegram made its group a supergroup. ``turn_cost``: what its dearer turns cost lately, in millionths of a
+    dollar; 0 where none has ended.
     """
 
     meanwhile: Meanwhile = "steer"
     closed: bool = False
     moved_from: str = ""
+    turn_cost: int = 0
 
 
 class Head(Struct, frozen=True, omit_defaults=True):

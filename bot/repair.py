@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.blocks import SERVER_CALLS, THINKING, is_server_result, only, returned, said_by_model, said_by_user, text
+from bot.blocks import SERVER_CALLS, THINKING, is_compaction, is_server_result, only, returned, said_by_model, said_by_user, text
 from bot.media import media_of, surplus, thinned
 from bot.messages import Json
 
@@ -172,8 +172,9 @@ def _whole_pairs(run: Iterable[Json], taken: set[str], *, keep_open: bool) -> se
 
 
 def _with_both_ends(messages: list[Json]) -> list[Json]:
-    """The user begins, and has the last word unless the provider paused in the middle of its own tools."""
-    begun = messages and messages[0]["role"] == "user"
+    """The user or the provider's own summary begins, and the user has the last word unless the provider paused in the
+    middle of its own tools."""
+    begun = messages and (messages[0]["role"] == "user" or is_compaction(messages[0]["content"][0]))
     beginning = [] if begun else [{"role": "user", "content": [text(NO_BEGINNING)]}]
     last = messages[-1] if messages else None
     answered = last and last["role"] == "assistant" and not any(_is_call_of_server(each) for each in last["content"])

@@ -348,7 +348,8 @@ def _pairs(request: Json) -> Iterator[str]:
         asked = [block["id"] for block in content if block["type"] == "tool_use"]
     if asked:
         yield _unanswered(len(messages) - 1, asked)
-    calls = [block["id"] for block in all_blocks(request) if block["type"] in {"tool_use", *SERVER_CALLS}]
+    made = (block for block in all_blocks(request) if block["type"] in {"tool_use", *SERVER_CALLS})
+    calls = [(block["type"], block["id"]) for block in made]
     if len(set(calls)) < len(calls):
         yield "messages: `tool_use` ids must be unique"
 
@@ -380,7 +381,8 @@ def _unanswered(index: int, calls: list[str]) -> str:
 
 def is_server_result(block: Json) -> bool:
     """Whether a tool that the provider runs returned it: ``web_search_tool_result`` and its like."""
-    return block["type"] != "tool_result" and block["type"].endswith("_tool_result")
+    kind = str(block["type"])
+    return kind != "tool_result" and kind.endswith("_tool_result")
 
 
 def _server_pairs(request: Json) -> Iterator[str]:

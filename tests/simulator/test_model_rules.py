@@ -66,16 +66,18 @@ def model(*content: Json) -> Json:
     return {"role": "assistant", "content": list(content)}
 
 
+SEARCH: Json = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+
+
 def conversation() -> Json:
     """One of everything that is allowed."""
     thought = {"type": "thinking", "thinking": "", "signature": "c2ln"}
     hidden = {"type": "redacted_thinking", "data": "eA=="}
-    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
-    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}, "title": "t"}
     return asked(
         {"role": "user", "content": "look, please"},
-        model(thought, hidden, search, found, said("I look."), use("a"), use("b", "walk")),
+        model(thought, hidden, SEARCH, FOUND, said("I look."), use("a"), use("b", "walk")),
         user(result("b", [said("b"), image(png(2, 2))]), result("a", "", is_error=False), said("and hurry")),
         {"role": "system", "content": "The owner changed the rules."},
         model(said("Done.") | {"citations": [{"type": "char_location", "cited_text": "x"}]}),
@@ -95,8 +97,14 @@ def test_one_of_everything_that_is_allowed_has_no_fault() -> None:
 
 
 def test_a_paused_turn_may_end_with_the_models_message() -> None:
-    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
-    assert faults(asked(user(said("q")), model(said("I search."), search))) == []
+    assert faults(asked(user(said("q")), model(said("I search."), SEARCH))) == []
+
+
+def test_our_own_tools_may_run_between_a_call_of_the_providers_and_its_result() -> None:
+    mixed = asked(user(said("q")), model(SEARCH, use("a")), user(result("a")))
+    assert faults(mixed) == []
+    mixed["messages"] += [model(FOUND, said("Found it.")), user(said("thanks"))]
+    assert faults(mixed) == []
 
 
 PREFILL = "This model does not support assistant message prefill"
@@ -175,6 +183,7 @@ MARK: Json = {"type": "ephemeral"}
             "messages.1.content.0: `document` blocks are not permitted within assistant turns",
         ),
         (asked(user(said("x") | {"citations": [{"type": "char_location"}]})), "messages.0.content.0.text.citations"),
+        (asked(user(said("\ud83d"))), "The request body is not valid JSON: no low surrogate in string"),
         # thinking
         (
             asked(user(said("x")), model({"type": "thinking", "thinking": "t"}, said("y")), user(said("z"))),
@@ -219,6 +228,33 @@ MARK: Json = {"type": "ephemeral"}
             asked(user(said("x")), model(use("a") | {"input": "{}"}), user(result("a"))),
             "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
         ),
+        (
+            asked(user(said("x")), model(use("a")), user(result("a", [said("b"), image(png(2, 2))], is_error=True))),
+            "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true",
+        ),
+        # tools that the provider runs
+        (
+            asked(user(said("x")), model(SEARCH, said("y")), user(said("z"))),
+            "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding",
+        ),
+        (
+            asked(user(said("x")), model(SEARCH, use("a")), user(result("a"), said("quick")), model(FOUND)),
+            "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding",
+        ),
+        (
+            asked(user(said("x")), model(FOUND, SEARCH)),
+            "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1.",
+        ),
+        (
+            asked(user(said("x")), model(SEARCH, FOUND, FOUND), user(said("z"))),
+            "messages.1.content.2: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1.",
+        ),
+        (asked(user(said("x")), model(SEARCH | {"input": None})), "messages.1.content.0.server_tool_use.input: Input"),
+        (
+            asked(user(said("x")), model({"type": "web_search_tool_result"}), user(said("z"))),
+            "messages.1.content.0.web_search_tool_result.tool_use_id: Field required",
+        ),
+        (asked(user(said("x")), model(SEARCH, FOUND, SEARCH, FOUND)), "messages: `tool_use` ids must be unique"),
         # tools
         (asked(user(said("x")), tools=[TOOLS[0], TOOLS[0]]), "tools: Tool names must be unique."),
         (asked(user(said("x")), tools=[TOOLS[0] | {"name": "files.read"}]), "tools.0.custom.name: String should match"),
@@ -258,6 +294,7 @@ MARK: Json = {"type": "ephemeral"}
         (asked(user(image(png(8001, 1)))), "messages.image.source.base64.data: At least one of the image dimensions"),
         (asked(user(image(jpeg(10, 9000), "image/jpeg"))), "messages.image.source.base64.data: At least one of"),
         (asked(user(*[image(png(2001, 1))] * 21)), "messages.image.source.base64.data: At least one of"),
+        (asked(user(*[image(png(1, 1))] * 101)), "too many images and documents: 101 + 0 > 100"),
         (asked(user(image(b"\0" * 4_000_000))), "messages.image.source.base64: image exceeds 5 MB maximum"),
         (asked(user(image(png(1, 1), "image/jpeg"))), "messages.image.source.base64.data: The image was specified"),
         (asked(user(image(b""))), "messages.image.source.base64.data: Could not process image"),

@@ -1,0 +1,178 @@
+"""Pictures and documents within the limits of one request. Pure; looks at the bytes, not at what they are called.
+
+Source of the numbers: the provider's pages on vision and on errors (November 2026). A picture that breaks a limit by
+itself becomes a note in its place; where there are too many together, the oldest do.
+"""
+
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from bot.messages import Json
+
+MEDIA = ("image", "document")
+MOST = 100
+"""Pictures and documents of one request."""
+LONGEST_SIDE = 8_000
+MANY = 20
+LONGEST_SIDE_OF_MANY = 2_000
+"""Pixels; the second counts from the twenty-first picture on."""
+LARGEST = 5 * 1024 * 1024
+LARGEST_TOGETHER = 20 * 1024 * 1024
+"""Bytes of base64: of one picture, and of all, which leaves room for the words in a body of 32 MB."""
+STEP = 10
+"""So many are left out at a time: the prompt's beginning then stays the same, byte for byte, for many messages."""
+
+UNREADABLE = "(A picture that can not be shown: it is no whole PNG, JPEG, GIF or WebP.)"
+TOO_LARGE = "(A picture that is too large to be shown.)"
+NO_LONGER_SHOWN = "(A picture or document that is no longer shown: there were too many.)"
+
+
+def usable(source: Json) -> Json | str:
+    """A picture's source as it may be sent, or the note to stand in its place.
+
+    The media type is taken from the bytes. What a web address or an uploaded file holds is the provider's to check.
+    """
+    match source:
+        case {"type": "url", "url": str()} | {"type": "file", "file_id": str()}:
+            return source
+        case {"type": "base64", "data": str(data)}:
+            if len(data) > LARGEST:
+                return TOO_LARGE
+            kind, sides = facts(_decoded(data))
+            if not min(sides):
+                return UNREADABLE
+            if max(sides) > LONGEST_SIDE:
+                return TOO_LARGE
+            return source if source.get("media_type") == kind else {**source, "media_type": kind}
+    return UNREADABLE
+
+
+def _decoded(data: str) -> bytes:
+    try:
+        return b64decode(data, validate=True)
+    except ValueError:
+        return b""
+
+
+# All of a request together
+
+
+class Medium(Struct, frozen=True):
+    """What counts of one picture or document: its longest side in pixels and its bytes of base64; 0 where unknown."""
+
+    side: int = 0
+    size: int = 0
+
+
+def media_of(messages: Sequence[Json]) -> list[Medium]:
+    """Every picture and document of usable messages, in order, those inside tool results too."""
+    return [_medium(block) for message in messages for block in _all(message["content"]) if block["type"] in MEDIA]
+
+
+def surplus(media: Sequence[Medium]) -> int:
+    """How many of the oldest are not shown. It never shrinks while more are added at the end."""
+    return next((out for out in range(0, len(media), STEP) if _fit(media[out:])), len(media))
+
+
+def thinned(messages: Sequence[Json], count: int) -> list[Json]:
+    """The same messages with notes in place of their first ``count`` pictures and documents."""
+    left = iter(range(count))
+    return [{**message, "content": _replaced(message["content"], left)} for message in messages]
+
+
+def _replaced(content: Sequence[Json], left: Iterator[int]) -> list[Json]:
+    blocks: list[Json] = []
+    for block in content:
+        if block["type"] in MEDIA and next(left, None) is not None:
+            blocks.append({"type": "text", "text": NO_LONGER_SHOWN})
+        elif block["type"] == "tool_result" and isinstance(block["content"], list):
+            blocks.append({**block, "content": _replaced(block["content"], left)})
+        else:
+            blocks.append(block)
+    return blocks
+
+
+def _all(content: Sequence[Json]) -> Iterator[Json]:
+    for block in content:
+        yield block
+        if block["type"] == "tool_result" and isinstance(block["content"], list):
+            yield from block["content"]
+
+
+def _medium(block: Json) -> Medium:
+    data = block["source"].get("data")
+    if not isinstance(data, str):
+        return Medium()
+    return Medium(max(facts(_decoded(data))[1]) if block["type"] == "image" else 0, len(data))
+
+
+def _fit(media: Sequence[Medium]) -> bool:
+    small = all(medium.side <= LONGEST_SIDE_OF_MANY for medium in media)
+    return (
+        len(media) <= MOST
+        and (len(media) <= MANY or small)
+        and sum(medium.size for medium in media) <= LARGEST_TOGETHER
+    )
+
+
+# What the bytes tell
+
+Facts = tuple[str, tuple[int, int]]
+"""Media type, and width and height in pixels."""
+NO_PICTURE: Facts = ("", (0, 0))
+
+
+def facts(data: bytes) -> Facts:
+    """The media type and the size that the bytes themselves tell; NO_PICTURE where they are no whole header."""
+    try:
+        match data[:4]:
+            case b"\x89PNG":
+                return "image/png", (_big(data, 16, 4), _big(data, 20, 4))
+            case b"GIF8":
+                return "image/gif", (_little(data, 6, 2), _little(data, 8, 2))
+            case b"RIFF":
+                return "image/webp", _webp(data)
+            case _ if data.startswith(b"\xff\xd8\xff"):
+                return "image/jpeg", _jpeg(data)
+    except IndexError:
+        pass
+    return NO_PICTURE
+
+
+def _jpeg(data: bytes) -> tuple[int, int]:
+    """ITU T.81, B.1 and B.2: segments of marker, length and content up to the frame header, which gives the size."""
+    at = 2
+    while (marker := _big(data, at, 2)) >> 8 == 0xFF:
+        if marker in range(0xFFC0, 0xFFD0) and marker not in (0xFFC4, 0xFFC8, 0xFFCC):
+            return _big(data, at + 7, 2), _big(data, at + 5, 2)
+        at += 2 + _big(data, at + 2, 2)
+    return 0, 0
+
+
+def _webp(data: bytes) -> tuple[int, int]:
+    """RFC 9649: the first chunk is the extended header, a lossless or a lossy picture."""
+    match data[8:16]:
+        case b"WEBPVP8X":
+            return _little(data, 24, 3) + 1, _little(data, 27, 3) + 1
+        case b"WEBPVP8L":
+            bits = _little(data, 21, 4)
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case b"WEBPVP8 ":
+            return _little(data, 26, 2) & 0x3FFF, _little(data, 28, 2) & 0x3FFF
+    return 0, 0
+
+
+def _big(data: bytes, at: int, length: int) -> int:
+    return int.from_bytes(_cut(data, at, length), "big")
+
+
+def _little(data: bytes, at: int, length: int) -> int:
+    return int.from_bytes(_cut(data, at, length), "little")
+
+
+def _cut(data: bytes, at: int, length: int) -> bytes:
+    if at + length > len(data):
+        raise IndexError(at)
+    return data[at : at + length]

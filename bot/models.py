@@ -1,0 +1,83 @@
+"""What models cost and can do, as data with its date.
+
+Prices are US dollars for a million tokens, as published for the Claude API. A model that is not listed, such as one of
+your own, costs nothing that we know of and is taken to do the least: settings say otherwise where it does more.
+Source: the provider's models overview, pricing and prompt caching pages.
+"""
+
+from msgspec import Struct
+
+from bot.messages import Usage
+
+PRICES_OF = "2026-11-30"
+
+WRITE_SHORT, WRITE_LONG = 1.25, 2.0
+"""What writing to the cache for five minutes or an hour costs, in fresh tokens."""
+
+
+class ModelFacts(Struct, frozen=True):
+    """``context`` and ``output`` are in tokens. ``price_in`` and ``price_out`` hold for prompts up to ``tier`` tokens,
+    ``tier_in`` and ``tier_out`` above. ``read`` is the price of a cached token in fresh ones, ``cached_from`` the
+    shortest prefix that is cached."""
+
+    context: int = 32_000
+    output: int = 4_096
+    price_in: float = 0.0
+    price_out: float = 0.0
+    tier: int = 0
+    tier_in: float = 0.0
+    tier_out: float = 0.0
+    read: float = 0.1
+    cached_from: int = 1_024
+    caching: bool = False
+    strict: bool = False
+    thinking: bool = False
+    images: bool = False
+    server_tools: bool = False
+    compaction: bool = False
+
+
+_CLAUDE = ModelFacts(
+    context=1_000_000,
+    output=128_000,
+    cached_from=512,
+    caching=True,
+    strict=True,
+    thinking=True,
+    images=True,
+    server_tools=True,
+    compaction=True,
+)
+
+
+def _claude(price_in: float, price_out: float, **more: float) -> ModelFacts:
+    fields = {name: getattr(_CLAUDE, name) for name in ModelFacts.__struct_fields__}
+    return ModelFacts(**{**fields, "price_in": price_in, "price_out": price_out, **more})  # type: ignore[arg-type]
+
+
+MODELS = {
+    "claude-fable-5-1": _claude(10, 50, read=0.025),
+    "claude-opus-5-5": _claude(4, 20, read=0.05),
+    "claude-sonnet-5-5": _claude(2, 10, read=0.05),
+    "claude-haiku-5-5": _claude(0.10, 0.50, tier=100_000, tier_in=0.50, tier_out=2.50),
+}
+
+
+def facts_of(model: str) -> ModelFacts:
+    """What we know of a model by its name; a provider's prefix ("anthropic.", "us.anthropic.") does not matter."""
+    return MODELS.get(model.rpartition("anthropic.")[2].partition("@")[0], ModelFacts())
+
+
+def cost(model: str, usage: Usage) -> int:
+    """What a call cost, in millionths of a dollar, rounded up: whole numbers add up the same everywhere."""
+    facts = facts_of(model)
+    prompt = usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read
+    above = facts.tier and prompt > facts.tier
+    price_in, price_out = (facts.tier_in, facts.tier_out) if above else (facts.price_in, facts.price_out)
+    weighed = (
+        usage.fresh
+        + usage.cache_write * WRITE_SHORT
+        + usage.cache_write_long * WRITE_LONG
+        + usage.cache_read * facts.read
+    )
+    return -int(-(weighed * price_in + usage.output * price_out) // 1)
