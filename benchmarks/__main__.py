@@ -1,6 +1,6 @@
-"""Every measurement of this folder, as one JSON object: ``make bench``.
+"""The measurements of this folder, as one JSON object: ``make bench``.
 
-    python -m benchmarks            all of them
+    python -m benchmarks            all but those that take minutes
     python -m benchmarks start      only these
 
 A measurement is a module here with ``def measure() -> dict``: figures by name, JSON values only.
@@ -13,10 +13,13 @@ import sys
 
 import benchmarks
 
+ON_REQUEST = {"load", "records"}
+"""Take minutes: measured only where they are named."""
+
 
 def main() -> None:
     known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name != "__main__"]
-    names = sys.argv[1:] or known
+    names = sys.argv[1:] or [name for name in known if name not in ON_REQUEST]
     unknown = set(names) - set(known)
     if unknown:
         sys.exit(f"There is no measurement {', '.join(sorted(unknown))}: choose from {', '.join(known)}.")

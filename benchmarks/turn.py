@@ -21,10 +21,12 @@ from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Agent, Limits
 from bot.clock import SystemClock
-from bot.context import Window, slide
+from bot.context import Marks, View, cut
 from bot.deadline import Deadline
+from bot.folding import Folding
 from bot.intake import accept
-from bot.messages import Answered, Asked, Inbound, Numbered, Person, Place, Reply
+from bot.messages import Answered, Asked, Inbound, Numbered, Person, Place, Reply, Summary
+from bot.policies.window import Window
 from bot.ports import Change, OnText, Prompt, Store
 from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox
@@ -144,7 +146,7 @@ async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]
 
 
 async def _fill(store: DynamoDBStore, place: Place, length: int) -> None:
-    """So many messages, half of them the bot's, with the window slid after each turn as a turn does it."""
+    """So many messages, half of them the bot's, with the view cut after each turn as a turn does it."""
     head = await store.claim(place.conversation, "filler", int(time.time() * 1000) + 60_000)
     if head is None:
         raise RuntimeError("The conversation is not new.")
@@ -153,15 +155,19 @@ async def _fill(store: DynamoDBStore, place: Place, length: int) -> None:
         said = Asked(turn=str(number), said=(_said(number, place),))
         reply = Answered(turn=str(number), reply=Reply([{"type": "text", "text": "Hello. " * 20}], "end_turn"))
         window += [Numbered(head.last + 1, said), Numbered(head.last + 2, reply)]
-        since = slide(window, Window())
-        head = await store.commit(head, Change(entries=(said, reply), since=since))
+        upto = cut(View([], [], window), Marks())
+        since, summary = (None, ()) if upto is None else (upto + 1, (Summary("What was said before. " * 100, upto),))
+        head = await store.commit(head, Change(entries=(said, reply, *summary), since=since))
+        window += [Numbered(head.last, each) for each in summary]
         window = [each for each in window if each.seq >= head.since]
     await store.commit(head, Change(release=True))
 
 
 def _bot(store: Store) -> Turns:
     toolbox = Toolbox([calculator])
-    agent = Agent(InstantModel(), PromptBuilder("", toolbox, 1000), toolbox, SystemClock(), Limits(), Window())
+    prompts = PromptBuilder("", toolbox, 1000)
+    folding = Folding(prompts, Window(), Marks())
+    agent = Agent(InstantModel(), prompts, toolbox, SystemClock(), Limits(), folding)
     return Turns(
         store=store,
         wake=NoWake(),
@@ -169,7 +175,7 @@ def _bot(store: Store) -> Turns:
         agent=agent,
         access=Access(everyone=True),
         clock=SystemClock(),
-        window=Window(),
+        folding=folding,
     )
 
 

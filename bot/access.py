@@ -19,6 +19,9 @@ class Access(Struct, frozen=True):
         names = _names(person)
         return self.everyone or self.owner in names or bool(self.allowed & names)
 
+    def is_owner(self, person: Person) -> bool:
+        return person.id not in NEVER and self.owner in _names(person)
+
 
 def read_access(owner: str, allowed: str) -> Access:
     """From the settings: ids like ``telegram:42`` or ``slack:T1:U1``, separated by commas. ``slack:U1`` is that person

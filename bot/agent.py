@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from bot.context import Window, slide
+from msgspec.structs import replace
+
 from bot.deadline import Deadline, OutOfTime
-from bot.errors import ModelUnavailable, PromptTooLong
+from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
+from bot.folding import Folding
 from bot.history import tool_calls
 from bot.journal import Journal
 from bot.messages import Answered, Ended, Entry, Json, Reply, Returned
@@ -93,12 +95,13 @@ def next_step(entries: Sequence[Entry], limits: Limits) -> Ask | RunTools | Fini
         case Answered(reply=Reply(stop_reason="tool_use" | "max_tokens")) as answered if tool_calls(answered):
             return RunTools(answered)
         case Answered(reply=Reply(stop_reason="pause_turn")) if reasons["pause_turn"] <= limits.pauses:
-            return Ask()
+            return Ask(last=len(replies) >= limits.model_calls - 1)
         case Answered() | Ended():
             return Finish()
         case _:
             cut = sum(each.reply.stop_reason == "max_tokens" and bool(tool_calls(each)) for each in replies)
-            over = len(replies) >= limits.model_calls - 1 or cut > limits.cut_calls
+            told = isinstance(entries[-1], Returned) and bool(entries[-1].note)
+            over = told or len(replies) >= limits.model_calls - 1 or cut > limits.cut_calls
             return Ask(last=over or stuck(entries, limits.same_calls), more_room=min(cut, limits.cut_calls))
 
 
@@ -127,14 +130,23 @@ SKIPPED = "Not executed: an earlier call of the same reply failed."
 
 class Agent:
     def __init__(
-        self, model: Model, prompts: PromptBuilder, toolbox: Toolbox, clock: Clock, limits: Limits, window: Window
+        self,
+        model: Model,
+        prompts: PromptBuilder,
+        toolbox: Toolbox,
+        clock: Clock,
+        limits: Limits,
+        folding: Folding,
+        cheaper: Model | None = None,
     ) -> None:
+        """``cheaper`` is the model of turns that begin when a budget is nearly spent."""
         self._model = model
+        self._cheaper = cheaper or model
         self._prompts = prompts
         self._toolbox = toolbox
         self._clock = clock
         self._limits = limits
-        self._window = window
+        self._folding = folding
 
     async def run(self, journal: Journal, voice: Voice, deadline: Deadline) -> None:
         """Go on until the turn has its answer.
@@ -162,14 +174,17 @@ class Agent:
 
     async def _ask(self, step: Ask, journal: Journal, voice: Voice, deadline: Deadline) -> None:
         deadline.require(self._limits.shortest_call)
+        if summary := await self._folding.before(journal, deadline):
+            await journal.fold(summary)
         prompt = self._prompts.build(
             journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
         )
+        model = self._cheaper if journal.turn.cheaper else self._model
         try:
             async with deadline.enforced():
-                reply = await self._model.reply(prompt, voice.hear)
+                reply = await model.reply(prompt, voice.hear)
         except PromptTooLong:
-            await self._shrink(journal)
+            await self._shrink(journal, deadline)
         except (ModelUnavailable, OutOfTime) as error:
             voice.forget()
             await self._give_it_time(error, journal, deadline)
@@ -184,15 +199,15 @@ class Agent:
         )
         if reply.stop_reason == "refusal":
             shown = say("refused", journal.turn.asker.language)
-            await journal.append(Ended(turn=journal.turn.id, why="refused", shown=shown))
+            await journal.append(Ended(turn=journal.turn.id, why="refused", shown=shown), unseen=reply)
         else:
             await journal.append(Answered(turn=journal.turn.id, reply=reply))
 
-    async def _shrink(self, journal: Journal) -> None:
-        since = slide(journal.numbered(), self._window, force=True)
-        if since is None:
+    async def _shrink(self, journal: Journal, deadline: Deadline) -> None:
+        summary = await self._folding.less(journal, deadline)
+        if summary is None:
             raise PromptTooLong("One turn alone is longer than the model can read.")
-        await journal.slide(since)
+        await journal.fold(summary)
 
     async def _give_it_time(self, error: ModelUnavailable | OutOfTime, journal: Journal, deadline: Deadline) -> None:
         """Count the failure, then wait as long as the provider asks, or a little longer each time."""
@@ -223,8 +238,12 @@ class Agent:
         returned = Returned(turn=journal.turn.id, results=tuple(results), said=tuple(said))
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
-            returned = Returned(turn=returned.turn, results=returned.results, said=returned.said, note=LAST_CALL)
-        await journal.append(returned, taken=said)
+            returned = replace(returned, note=LAST_CALL)
+        try:
+            await journal.append(returned, taken=said, reserve=journal.missing())
+        except BudgetExceeded as over:
+            log.warning("turn=<%s> | the last call: %s", journal.turn.id, over)
+            await journal.append(replace(returned, note=LAST_CALL), taken=said)
 
 
 class _Round:
@@ -237,7 +256,7 @@ class _Round:
         self._calls = calls
         self._journal = journal
         self._toolbox = toolbox
-        self._context = ToolContext(journal.turn.place, journal.turn.asker, now)
+        self._context = ToolContext(journal.turn.place, journal.turn.asker, now, journal.result_of)
         self._deadline = deadline
         # A lone read is stored with its entry at once; anything else could be lost half done.
         self._remember = len(calls) > 1 or self._writes(calls[0])

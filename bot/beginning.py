@@ -12,12 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.access import Access
+from bot.budget import Budget, notice, refusal
 from bot.commands import Told, answer
+from bot.errors import BudgetExceeded
 from bot.inbox import asked_in, edited, is_readable, run_of, said_in, still_arriving, turn_with, with_edits
 from bot.journal import Journal
-from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Turn
+from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Spend, Turn
 from bot.ports import Clock, Store
 from bot.texts import say
+from bot.usage import page, rows
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +50,18 @@ class Question(Struct, frozen=True):
     taken: tuple[Inbound, ...] | None = None
     """What of the inbox it takes, where that is not what was said."""
 
+    @property
+    def inbox(self) -> tuple[Inbound, ...]:
+        """All that it uses up."""
+        return (*(self.said if self.taken is None else self.taken), *self.used)
+
 
 class Beginnings:
-    def __init__(self, store: Store, access: Access, clock: Clock) -> None:
+    def __init__(self, store: Store, access: Access, clock: Clock, budget: Budget) -> None:
         self._store = store
         self._access = access
         self._clock = clock
+        self._budget = budget
 
     async def begin(self, head: Head) -> Journal | Nothing:
         """The next turn of a conversation that has none, stored; its question and its messages in one write."""
@@ -67,7 +76,9 @@ class Beginnings:
         if question is None:
             return Nothing(head, done=_keys([messages[0], *edits]))
         question = replace(question, used=(*question.used, *edits))
-        journal = await self._stored(question, head, window)
+        journal = await self._admitted(question, head, window)
+        if journal is None:
+            return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if self._access.may_talk(each.sender))
         return journal
 
@@ -156,21 +167,62 @@ class Beginnings:
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
-    async def _stored(self, question: Question, head: Head, window: Sequence[Numbered]) -> Journal:
+    async def _admitted(self, question: Question, head: Head, window: Sequence[Numbered]) -> Journal | None:
+        """The turn, or what says that a limit is reached, stored; None where that was said in this minute already."""
+        asked, now = question.said[-1], self._clock.now()
+        if question.told is not None:
+            return await self._stored(await self._with_page(question, window), head, window)
+        reserve = self._budget.estimate(head.settings)
+        try:
+            return await self._stored(question, head, window, reserve, self._budget.pace(asked, now))
+        except BudgetExceeded as over:
+            log.warning("conversation=<%s>, person=<%s> | refused: %s", head.conversation, asked.sender.id, over)
+            told = Told(refusal(over.spend, asked.sender.language, now), button="retry")
+        try:
+            return await self._stored(replace(question, told=told, before=()), head, window, 0, notice(asked, now))
+        except BudgetExceeded:
+            return None
+
+    async def _with_page(self, question: Question, window: Sequence[Numbered]) -> Question:
+        if question.told is None or question.told.page != "usage":
+            return question
+        asked = question.said[-1]
+        about = rows(asked, self._budget, self._clock.now(), everybody=self._access.is_owner(asked.sender))
+        spent = await self._store.spent([counter for row in about for counter in row.counters])
+        text = page(about, spent, [each.entry for each in window], asked.sender.language)
+        return replace(question, told=replace(question.told, text=text))
+
+    async def _stored(
+        self,
+        question: Question,
+        head: Head,
+        window: Sequence[Numbered],
+        reserve: int = 0,
+        spend: tuple[Spend, ...] = (),
+    ) -> Journal:
+        """Raises BudgetExceeded, with nothing stored, where ``reserve`` or ``spend`` goes above a limit."""
         turn = self._turn(question, head)
+        if question.told is None and await self._is_nearly_spent(turn, head.conversation):
+            log.warning("turn=<%s> | a budget is nearly spent: the cheaper model answers, from its own cache", turn.id)
+            turn = replace(turn, cheaper=True)
         entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said)]
         settings = None
-        if told := question.told:
+        if (told := question.told) and told.page != "context":  # this one the turn answers (bot/context_page.py)
             label = say(told.button, turn.asker.language) if told.button else ""
             buttons = (Button(label, f"again:{turn.id}"),) if label else ()
             entries.append(Ended(turn=turn.id, why="told", shown=told.text, fresh=told.fresh, buttons=buttons))
             settings = replace(head.settings, meanwhile=told.meanwhile) if told.meanwhile else None
         # The journal is opened on the turn first, so that the entries and the turn are stored in one write.
-        journal = Journal(self._store, replace(head, turn=turn), window, resumed=False)
-        taken = question.said if question.taken is None else question.taken
-        await journal.append(*entries, taken=(*taken, *question.used), settings=settings)
+        journal = Journal(self._store, replace(head, turn=turn), window, resumed=False, budget=self._budget)
+        await journal.append(*entries, taken=question.inbox, settings=settings, reserve=reserve, spend=spend)
         log.info("turn=<%s>, conversation=<%s>, messages=<%d> | begins", turn.id, head.conversation, len(question.said))
         return journal
+
+    async def _is_nearly_spent(self, turn: Turn, conversation: str) -> bool:
+        if not (self._budget.cheaper and self._budget.limits_money):
+            return False
+        counters = self._budget.counters(turn.asker.id, conversation, turn.began)
+        return self._budget.is_nearly_spent(counters, await self._store.spent(list(counters)))
 
     def _turn(self, question: Question, head: Head) -> Turn:
         last = question.said[-1]

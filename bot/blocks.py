@@ -87,7 +87,8 @@ def said_by_model(block: Json) -> Json | None:
 def _spoken(block: Json) -> Json | None:
     if not _is_words(block.get("text")):
         return None
-    return clean(_without(block, "citations") if _foreign(block.get("citations")) else _known(block))
+    known = _known(block)
+    return clean(_without(known, "citations") if _foreign(known.get("citations")) else known)
 
 
 def _foreign(citations: Any) -> bool:
@@ -111,7 +112,7 @@ def _call(block: Json) -> Json:
     """A tool call. Its id is unique only among others, so ``repair`` sees to it."""
     name, given = str(block.get("name") or ""), block.get("input")
     known = _known(block)
-    if not NAME.fullmatch(name):
+    if block.get("name") != name or not NAME.fullmatch(name):
         known = {**known, "name": re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:128] or "unnamed"}
     if not isinstance(given, dict):
         known = {**known, "input": {} if given is None else {"input": given}}
@@ -129,13 +130,14 @@ def _server_result(block: Json) -> Json | None:
 
 
 def _compaction(block: Json) -> Json | None:
-    """A summary the provider made and signed. Without content it says that none could be made."""
-    fine = block.get("content") is None or _is_words(block["content"])
-    return _without(block, "cache_control") if fine else None
+    """A summary the provider made and signed, so never changed. Without content it says that none could be made."""
+    plain = _without(block, "cache_control")
+    fine = (plain.get("content") is None or _is_words(plain["content"])) and clean(plain) is plain
+    return plain if fine else None
 
 
 def _upload(block: Json) -> Json | None:
-    return _without(block, "cache_control") if isinstance(block.get("file_id"), str) else None
+    return clean(_without(block, "cache_control")) if isinstance(block.get("file_id"), str) else None
 
 
 def _unknown(block: Json) -> Json | None:

@@ -1,6 +1,6 @@
 """What people ask of the bot itself, answered without the model."""
 
-from typing import get_args
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -12,13 +12,15 @@ class Told(Struct, frozen=True):
     """Our own answer.
 
     ``fresh``: nothing said so far is shown to the model again. ``meanwhile``: the chat's new setting. ``button``: the
-    text, by its name, of a button that does the turn again.
+    text, by its name, of a button that does the turn again. ``page`` is what the text is yet to be made of: it shows
+    what only the store knows ("usage"), or what the turn itself finds out ("context").
     """
 
     text: str
     fresh: bool = False
     meanwhile: Meanwhile | None = None
     button: str = ""
+    page: Literal["", "usage", "context"] = ""
 
 
 def answer(inbound: Inbound) -> Told | None:
@@ -31,6 +33,10 @@ def answer(inbound: Inbound) -> Told | None:
             return Told(say("new", language), fresh=True)
         case "meanwhile":
             return _meanwhile(inbound)
+        case "context" | "compact":
+            return Told("", page="context")
+        case "usage":
+            return Told("", page="usage")
         case "stop":
             return Told(say("nothing_to_stop", language))
     return None

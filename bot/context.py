@@ -1,39 +1,176 @@
-"""Which entries the model may see: a window that always begins at the start of a turn.
+"""How much of the model's context a conversation fills, when that is too much, and where to cut it. Pure.
 
-It slides rarely and in big steps, from the high mark to the low one, so that the cached prefix lives for many turns.
+What the model sees is cut rarely and in big steps, from the high mark to the low one, and only at the start of a turn:
+the cached beginning of the prompt then lives for many turns. What stands for the part left out is a policy's business
+(``bot/policies``), when to do it is ``bot/folding.py``'s.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from bot.messages import Asked, Numbered, Summary, encode
+from bot.history import told
+from bot.media import MEDIA
+from bot.messages import Answered, Asked, Entry, Json, Numbered, Summary, Usage, encode
 
-BYTES_PER_TOKEN = 3
-"""Of our JSON. Deliberately few: a window estimated too large only slides a little early."""
+PICTURE = 1_600
+"""Tokens of a picture or document; the provider counts by its pixels, this is a large picture."""
+UNMEASURED = 3.0
+"""Bytes of JSON for a token while no call tells more. Deliberately few: too large an estimate only cuts a bit early."""
+LEAST_BYTES, MOST_BYTES = 1.0, 8.0
+ROOM = 2_000
+"""Tokens kept free for the summary when a cut is chosen; ``bot/policies`` keeps summaries within it."""
 
 
-class Window(Struct, frozen=True):
-    """``high`` and ``low`` are in estimated tokens, ``most`` in entries (it bounds the reads of one message)."""
+class Marks(Struct, frozen=True):
+    """Tokens of a whole prompt: above ``high`` it is cut down to ``low`` after a turn, above ``full`` before the call.
 
-    high: int = 100_000
-    low: int = 60_000
+    ``most`` is in entries and bounds the reads of one message.
+    """
+
+    high: int = 60_000
+    low: int = 24_000
+    full: int = 180_000
     most: int = 400
 
 
-def slide(entries: Sequence[Numbered], window: Window, *, force: bool = False) -> int | None:
-    """The entry to begin at from now on, or None where everything may stay.
+def marks(context: int, max_tokens: int, wanted: int) -> Marks:
+    """For a model that reads ``context`` tokens, its reply of ``max_tokens`` included; ``wanted`` is the most that a
+    prompt should cost, in tokens."""
+    room = max(context - max_tokens, 1)
+    high = min(wanted, room * 4 // 5)
+    return Marks(high=high, low=high * 2 // 5, full=room * 19 // 20)
 
-    Whole turns are left out, oldest first, down to the low mark; the newest turn always stays. ``force`` (the model
-    said the prompt is too long) leaves out at least one turn, or answers None where only one is left.
+
+class View(Struct, frozen=True):
+    """What the model sees: the stable part of its prompt, and the entries of the window. ``turn`` is the turn in
+    progress, "" between two."""
+
+    system: Sequence[Json]
+    tools: Sequence[Json]
+    entries: Sequence[Numbered]
+    turn: str = ""
+
+
+class Fill(Struct, frozen=True):
+    """What fills a prompt, in estimated tokens by kind."""
+
+    instructions: int
+    tools: int
+    summary: int
+    messages: int
+    results: int
+    media: int
+
+    @property
+    def total(self) -> int:
+        return self.instructions + self.tools + self.summary + self.messages + self.results + self.media
+
+
+def fill(view: View, scale: float | None = None) -> Fill:
+    """``scale`` is in bytes for a token, that of the view itself where it is None."""
+    entries = _entries(view)
+    scale = scale or bytes_per_token(view)
+    words = results = media = summary = 0
+    for at, message in told(entries, view.turn):
+        for block in message["content"]:
+            weight = _weight([block])
+            media += weight.media
+            if isinstance(entries[at], Summary):
+                summary += weight.bytes
+            elif block.get("type") == "tool_result":
+                results += weight.bytes
+            else:
+                words += weight.bytes
+    return Fill(
+        instructions=round(_weight(view.system).bytes / scale),
+        tools=round(_weight(view.tools).bytes / scale),
+        summary=round(summary / scale),
+        messages=round(words / scale),
+        results=round(results / scale),
+        media=media * PICTURE,
+    )
+
+
+def cut(view: View, limits: Marks, *, must: bool = False) -> int | None:
+    """The number of the last entry to leave out, or None where all may stay.
+
+    Whole turns are left out, oldest first, down to the low mark; the newest always stays. One less than the first
+    entry's number says that no turn can go, but huge results can become notes. ``must`` asks for less whatever the
+    marks say, half of it at most; None then says that nothing can go.
     """
-    starts = [index for index, each in enumerate(entries) if isinstance(each.entry, Asked | Summary)]
-    sizes = [len(encode(each.entry)) // BYTES_PER_TOKEN + 1 for each in entries]
-    fits = sum(sizes) <= window.high and len(entries) <= window.most
-    if not starts or (fits and not force):
+    entries = _entries(view)
+    scale = bytes_per_token(view)
+    fixed = round((_weight(view.system).bytes + _weight(view.tools).bytes) / scale)
+    now = fixed + sum(_sizes(entries, view.turn, scale))
+    if not must and now <= limits.high and len(entries) <= limits.most:
         return None
-    budget = min(window.low, sum(sizes) // 2) if force else window.low
+    later = _sizes([*entries, Summary("")], view.turn, scale)[:-1]
+    room = (min(limits.low, now // 2) if must else limits.low) - fixed - ROOM
+    starts = [at for at, entry in enumerate(entries) if isinstance(entry, Asked)]
     for start in starts[1:]:
-        if sum(sizes[start:]) <= budget and len(entries) - start <= window.most // 2:
-            return entries[start].seq
-    return entries[starts[-1]].seq if len(starts) > 1 else None
+        if sum(later[start:]) <= room and len(entries) - start <= limits.most // 2:
+            return view.entries[start].seq - 1
+    if len(starts) > 1:
+        return view.entries[starts[-1]].seq - 1
+    shrinks = bool(entries) and fixed + sum(later) < now * 9 // 10
+    return view.entries[0].seq - 1 if shrinks else None
+
+
+def is_full(view: View, limits: Marks) -> bool:
+    """Whether the next call's prompt would not fit."""
+    return fill(view).total > limits.full
+
+
+def bytes_per_token(view: View) -> float:
+    """As the newest call measured it whose prompt began as the window does now; an estimate where there is none."""
+    entries = _entries(view)
+    for at in range(len(entries) - 1, -1, -1):
+        entry = entries[at]
+        if isinstance(entry, Summary):  # calls before it saw another beginning
+            break
+        if isinstance(entry, Answered) and (tokens := prompt_tokens(entry.reply.usage)):
+            shown = [block for _, message in told(entries[:at], entry.turn) for block in message["content"]]
+            weight = _weight([*view.system, *view.tools, *shown])
+            measured = weight.bytes / max(tokens - weight.media * PICTURE, 1)
+            return min(max(measured, LEAST_BYTES), MOST_BYTES)
+    return UNMEASURED
+
+
+def prompt_tokens(usage: Usage) -> int:
+    """Of one call, cached or not."""
+    return usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read
+
+
+def _entries(view: View) -> list[Entry]:
+    return [each.entry for each in view.entries]
+
+
+def _sizes(entries: Sequence[Entry], turn: str, scale: float) -> list[int]:
+    """Tokens that each entry shows as."""
+    sizes = [0] * len(entries)
+    for at, message in told(entries, turn):
+        weight = _weight(message["content"])
+        sizes[at] += round(weight.bytes / scale) + weight.media * PICTURE
+    return sizes
+
+
+class _Weight(Struct, frozen=True):
+    bytes: int = 0
+    media: int = 0
+
+
+def _weight(blocks: Sequence[Mapping[str, object]]) -> _Weight:
+    """Bytes of the blocks as JSON, pictures and documents aside, which are counted."""
+    size = media = 0
+    for block in blocks:
+        content = block.get("content")
+        if block.get("type") in MEDIA:
+            media += 1
+        elif block.get("type") == "tool_result" and isinstance(content, list):
+            inner = _weight([each for each in content if isinstance(each, dict)])
+            size += inner.bytes
+            media += inner.media
+        else:
+            size += len(encode(block))
+    return _Weight(size, media)

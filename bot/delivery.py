@@ -17,7 +17,16 @@ from msgspec.structs import replace
 
 from bot.agent import Later
 from bot.deadline import Deadline
-from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    MessageGone,
+    SendError,
+    SendLater,
+    SendRefused,
+    SendUncertain,
+    StoreUnavailable,
+)
 from bot.history import reply_text
 from bot.journal import Journal
 from bot.messages import Answered, Button, Ended, Entry, Part, Returned, whole
@@ -27,6 +36,7 @@ from bot.texts import say
 log = logging.getLogger(__name__)
 
 CUT = ("max_tokens", "model_context_window_exceeded")
+KEEP_ID_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds; together less than an invocation's reserve, and than the lease
 STOP_AFTER = 2  # seconds; a turn that is over by then needs no Stop button
 
 
@@ -103,7 +113,7 @@ class Delivery:
         typing = 0.0
         while True:
             if time.monotonic() >= max(typing, self._flood_until):
-                await self._channel.typing(self._place)
+                await self._show_typing()
                 typing = time.monotonic() + self._channel.typing_interval
             await self._wait_for_change(max(typing, self._flood_until) - time.monotonic())
             if self._changed.is_set() and time.monotonic() >= max(self._next_edit, self._flood_until):
@@ -116,6 +126,12 @@ class Delivery:
         async with self._calling:
             stream.cancel()
         await asyncio.gather(stream, return_exceptions=True)
+
+    async def _show_typing(self) -> None:
+        try:
+            await self._channel.typing(self._place)
+        except SendLater as error:
+            self._flood_until = time.monotonic() + error.retry_after
 
     async def _wait_for_change(self, longest: float) -> None:
         """Until there is something new and it may be shown, or ``longest`` seconds are over."""
@@ -228,20 +244,39 @@ class Delivery:
                 await self._channel.edit(self._place, state.id, part)
                 self._shown[index] = part
             return
-        mark = self._mark(index) + ("+" if anew else "")
-        found = await self._channel.find(self._place, mark) if state is not None else None
+        mark = self._marks(index)[0 if anew else 1]
+        found = await self._find(index, anew=anew) if state is not None else None
         if found is None:
             if not self._is_uncertain(index):
                 await self._journal.set_part(index, Part("sending"))
             reply_to = self._journal.turn.reply_to if index == 0 else ""
             found = await self._channel.send(self._place, part, reply_to=reply_to, mark=mark)
             self._shown[index] = part
-        await self._journal.set_part(index, Part("sent", found))
+        await self._keep_id(index, found)
         if self._shown.get(index) != part:
             await self._put(index, part)
 
-    def _mark(self, index: int) -> str:
-        return f"{self._journal.turn.id}.{index}"
+    async def _keep_id(self, index: int, message_id: str) -> None:
+        """Nobody but us knows where this message is: a store that fails for a moment must not make us forget it."""
+        for pause in KEEP_ID_PAUSES:
+            try:
+                await self._journal.set_part(index, Part("sent", message_id))
+                return
+            except StoreUnavailable:
+                await self._clock.sleep(pause)
+        await self._journal.set_part(index, Part("sent", message_id))
+
+    async def _find(self, index: int, *, anew: bool) -> str | None:
+        """The newest message that was sent for this place of the reply; ``anew``: only one that was sent anew."""
+        for mark in self._marks(index)[: 1 if anew else 2]:
+            if found := await self._channel.find(self._place, mark):
+                return found
+        return None
+
+    def _marks(self, index: int) -> tuple[str, str]:
+        """Of a message sent anew, and of the first one."""
+        mark = f"{self._journal.turn.id}.{index}"
+        return f"{mark}+", mark
 
     def _is_uncertain(self, index: int) -> bool:
         parts = self._journal.turn.parts
@@ -253,7 +288,7 @@ class Delivery:
         while True:
             await self._wait_out_the_flood(deadline)
             try:
-                message_id = part.id or await self._channel.find(self._place, self._mark(index))
+                message_id = part.id or await self._find(index, anew=False)
                 if message_id:
                     await self._channel.delete(self._place, message_id)
                 return

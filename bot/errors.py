@@ -16,10 +16,13 @@
     │   ├── MessageGone             the message to edit is no longer there
     │   ├── ChatMoved               the group became a supergroup; carries its new chat id
     │   └── ChatClosed              blocked, kicked, deleted: nothing can ever be sent here
+    ├── BudgetExceeded            whoever wanted to spend: a limit would be passed, nothing was stored
     └── ConfigError               the owner: says what is missing and what to do
 
 A tool's failure is none of these: it is a result that the model reads.
 """
+
+from bot.messages import Spend
 
 
 class KabarError(Exception):
@@ -96,6 +99,14 @@ class ChatMoved(SendError):
 
 class ChatClosed(SendError):
     pass
+
+
+class BudgetExceeded(KabarError):
+    """``spend`` is what did not fit."""
+
+    def __init__(self, spend: Spend) -> None:
+        super().__init__(f"{spend.counter.scope} may not go above {spend.limit} in {spend.counter.period}.")
+        self.spend = spend
 
 
 class ConfigError(KabarError):

@@ -6,11 +6,30 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bot.budget import Budget, bill_of, lately
 from bot.inbox import turn_with
-from bot.messages import ChatSettings, Entry, Head, Inbound, Json, Numbered, Part, Summary, ToolRun, Turn
+from bot.messages import (
+    Answered,
+    ChatSettings,
+    Ended,
+    Entry,
+    Head,
+    Inbound,
+    Json,
+    Numbered,
+    Part,
+    Reply,
+    Spend,
+    Summary,
+    ToolRun,
+    Turn,
+)
 from bot.moving import moved_place
+from bot.notes import result_in
 from bot.ports import Change, Store
 from bot.tasks import uncut
+
+NO_LIMITS = Budget()
 
 
 class Journal:
@@ -20,10 +39,13 @@ class Journal:
     what people sent while the turn runs, filled by whoever watches the inbox, in order and not yet taken.
     """
 
-    def __init__(self, store: Store, head: Head, window: Sequence[Numbered], *, resumed: bool) -> None:
+    def __init__(
+        self, store: Store, head: Head, window: Sequence[Numbered], *, resumed: bool, budget: Budget = NO_LIMITS
+    ) -> None:
         if head.turn is None:
             raise ValueError("A journal is kept for a turn.")
         self._store = store
+        self._budget = budget
         self._lock = asyncio.Lock()
         self._window = list(window)
         self.head = head
@@ -62,13 +84,27 @@ class Journal:
         self.arrived = [inbound for inbound in inbox if inbound.key not in self.turn.inbox]
 
     async def append(
-        self, *entries: Entry, taken: Sequence[Inbound] = (), settings: ChatSettings | None = None
+        self,
+        *entries: Entry,
+        taken: Sequence[Inbound] = (),
+        settings: ChatSettings | None = None,
+        unseen: Reply | None = None,
+        reserve: int = 0,
+        spend: tuple[Spend, ...] = (),
     ) -> None:
-        """Store the next step; a stored step is progress, so the count of failures begins anew."""
+        """Store the next step; a stored step is progress, so the count of failures begins anew.
+
+        ``unseen`` is a reply that was paid for and is no entry. ``reserve`` are millionths of a dollar to be held for
+        what comes next, ``spend`` what else is counted. Raises BudgetExceeded, with nothing stored, where a limit
+        stands against one of these two.
+        """
         keys = tuple(inbound.key for inbound in taken)
         async with self._lock:
-            turn = replace(self.turn, failures=0, inbox=self.turn.inbox + keys)
-            await self._commit(Change(entries=entries, turn=turn, take=keys, settings=settings))
+            paid = entries if unseen is None else (*entries, Answered(self.turn.id, unseen))
+            turn = replace(self._billed(*paid), failures=0, inbox=self.turn.inbox + keys)
+            turn, held = self._budget.reserve(turn, self.head.conversation, reserve)
+            change = Change(entries=entries, turn=turn, take=keys, settings=settings, spend=(*held, *spend))
+            await self._commit(change)
         self.saw(self.arrived)
 
     async def update(self, **changes: Any) -> None:
@@ -82,24 +118,53 @@ class Journal:
             parts = (*self.turn.parts[:index], part, *self.turn.parts[index + 1 :])
             await self._commit(Change(turn=replace(self.turn, parts=parts)))
 
-    async def slide(self, since: int) -> None:
-        """Leave out what is before ``since`` from now on."""
+    async def fold(self, summary: Summary, *entries: Entry) -> None:
+        """Show the summary in place of all up to ``summary.upto`` from now on; ``entries`` are stored with it."""
         async with self._lock:
-            await self._commit(Change(turn=self.turn, since=since))
+            since = summary.upto + 1
+            await self._commit(Change(entries=(summary, *entries), turn=self._billed(summary, *entries), since=since))
         self._window = [each for each in self._window if each.seq >= since]
 
     async def move_place(self, chat: str) -> None:
         """The chat has a new id, and none of the messages sent so far is known there."""
         await self.update(place=moved_place(self.turn.place, chat), parts=())
 
-    async def end(self, since: int | None, *, closed: bool) -> None:
-        """The turn is over: its messages are answered, the lease is free. ``closed``: the chat can not be written to,
-        so nothing that waits in it is worth a cent."""
+    async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
+        """The turn is over: its messages are answered, its bill is settled, the lease is free.
+
+        ``closed``: the chat can not be written to, so nothing that waits in it is worth a cent. ``fresh``: nothing so
+        far is shown again. ``summary``: shown from now on in place of all up to ``summary.upto``.
+        """
         waiting = await self._store.inbox(self.head.conversation) if closed else []
         done = (*self.turn.inbox, *(inbound.key for inbound in waiting))
-        settings = replace(self.head.settings, closed=closed) if closed != self.head.settings.closed else None
         async with self._lock:
-            await self._commit(Change(since=since, done=done, settings=settings, release=True))
+            turn = self._billed(*((summary,) if summary else ()))
+            usual = lately(self.head.settings.turn_cost, turn.bill.cost)
+            settings = replace(self.head.settings, closed=closed, turn_cost=usual)
+            spend = self._budget.settle(turn, self.head.conversation, cut=self._was_stopped())
+            await self._commit(
+                Change(
+                    entries=(summary,) if summary else (),
+                    since=self.head.last + 1 if fresh else summary.upto + 1 if summary else None,
+                    done=done,
+                    settings=settings,
+                    spend=spend,
+                    release=True,
+                )
+            )
+
+    def missing(self) -> int:
+        """Millionths of a dollar that the turn's reservation lacks for one more call like those before."""
+        return self._budget.missing(self.turn)
+
+    def _billed(self, *entries: Entry) -> Turn:
+        """The turn with what it took to make these entries on its bill."""
+        return replace(self.turn, bill=sum(map(bill_of, entries), start=self.turn.bill))
+
+    def _was_stopped(self) -> bool:
+        """In the middle of a call, whose cost nobody tells."""
+        own = self.own()
+        return bool(own) and isinstance(own[-1], Ended) and own[-1].why == "stopped"
 
     async def release(self) -> None:
         """Give the conversation free with its turn still open: another invocation goes on."""
@@ -118,6 +183,13 @@ class Journal:
         """What is stored of these calls of this turn, by the ids given."""
         known = await self._store.tool_runs(self.head.conversation, [self._named(call) for call in calls])
         return {call: known[self._named(call)] for call in calls if self._named(call) in known}
+
+    async def result_of(self, turn: str, call: str) -> Json | None:
+        """What a call returned in a turn of this conversation, also in one that is no longer shown."""
+        if found := result_in(self.entries(), turn, call):
+            return found
+        record = await self._store.record(self.head.conversation, 1)
+        return result_in([each.entry for each in record], turn, call)
 
     def _named(self, call: str) -> str:
         return f"{self.turn.id}.{self.head.last}.{call}"

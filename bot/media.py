@@ -127,15 +127,14 @@ NO_PICTURE: Facts = ("", (0, 0))
 def facts(data: bytes) -> Facts:
     """The media type and the size that the bytes themselves tell; NO_PICTURE where they are no whole header."""
     try:
-        match data[:4]:
-            case b"\x89PNG":
-                return "image/png", (_big(data, 16, 4), _big(data, 20, 4))
-            case b"GIF8":
-                return "image/gif", (_little(data, 6, 2), _little(data, 8, 2))
-            case b"RIFF":
-                return "image/webp", _webp(data)
-            case _ if data.startswith(b"\xff\xd8\xff"):
-                return "image/jpeg", _jpeg(data)
+        if data.startswith(b"\x89PNG\r\n\x1a\n"):
+            return "image/png", (_big(data, 16, 4), _big(data, 20, 4))
+        if data.startswith((b"GIF87a", b"GIF89a")):
+            return "image/gif", (_little(data, 6, 2), _little(data, 8, 2))
+        if data.startswith(b"\xff\xd8\xff"):
+            return "image/jpeg", _jpeg(data)
+        if data.startswith(b"RIFF"):
+            return "image/webp", _webp(data)
     except IndexError:
         pass
     return NO_PICTURE

@@ -120,6 +120,9 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     output: int = 0
     searches: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__struct_fields__))
+
 
 class Bill(Struct, frozen=True, omit_defaults=True):
     """What model calls came to, all fields whole numbers that add up: those of Usage, and four more.

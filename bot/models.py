@@ -1,11 +1,14 @@
 """What models cost and can do, as data with its date.
 
-Prices are US dollars for a million tokens, as published for the Claude API. A model that is not listed, such as one of
-your own, costs nothing that we know of and is taken to do the least: settings say otherwise where it does more.
-Source: the provider's models overview, pricing and prompt caching pages.
+Prices are US dollars for a million tokens, as published by who made the model. A model that is not listed, such as one
+of your own, costs nothing that we know of and is taken to do the least: settings say otherwise where it does more.
+Source: the providers' models, pricing, prompt caching and Messages API compatibility pages.
 """
 
+from collections.abc import Collection
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.messages import Usage
 
@@ -14,11 +17,19 @@ PRICES_OF = "2026-11-30"
 WRITE_SHORT, WRITE_LONG = 1.25, 2.0
 """What writing to the cache for five minutes or an hour costs, in fresh tokens."""
 
+SEARCH = 10_000
+"""Millionths of a dollar for one web search that the provider runs."""
+
 
 class ModelFacts(Struct, frozen=True):
     """``context`` and ``output`` are in tokens. ``price_in`` and ``price_out`` hold for prompts up to ``tier`` tokens,
     ``tier_in`` and ``tier_out`` above. ``read`` is the price of a cached token in fresh ones, ``cached_from`` the
-    shortest prefix that is cached."""
+    shortest prefix that is cached.
+
+    The rest are FEATURES, what a request may hold: ``tools``, and ``tool_choice`` to forbid them in one call; cache
+    marks (``caching``); ``strict`` tools; ``thinking`` sent back; ``images`` and documents; ``server_tools``, which the
+    provider runs; ``compaction`` blocks. ``shaping`` leaves out or replaces what a model does not take.
+    """
 
     context: int = 32_000
     output: int = 4_096
@@ -29,6 +40,8 @@ class ModelFacts(Struct, frozen=True):
     tier_out: float = 0.0
     read: float = 0.1
     cached_from: int = 1_024
+    tools: bool = True
+    tool_choice: bool = False
     caching: bool = False
     strict: bool = False
     thinking: bool = False
@@ -37,10 +50,13 @@ class ModelFacts(Struct, frozen=True):
     compaction: bool = False
 
 
+FEATURES = ("tools", "tool_choice", "caching", "strict", "thinking", "images", "server_tools", "compaction")
+
 _CLAUDE = ModelFacts(
     context=1_000_000,
     output=128_000,
     cached_from=512,
+    tool_choice=True,
     caching=True,
     strict=True,
     thinking=True,
@@ -63,9 +79,52 @@ MODELS = {
 }
 
 
+# Others that speak the Messages API. All of them cache by themselves, so marks would say nothing; what their pages do
+# not say they take is not sent. DeepSeek's prices (October 2026) are those of its peak hours, twice the others.
+MODELS |= {
+    "deepseek-flash": ModelFacts(
+        context=1_000_000,
+        output=384_000,
+        price_in=0.30,
+        price_out=1.20,
+        read=0.02,
+        tool_choice=True,
+        thinking=True,
+        images=True,
+    ),
+    "deepseek-v4-pro": ModelFacts(
+        context=1_000_000,
+        output=384_000,
+        price_in=1.32,
+        price_out=3.96,
+        read=1 / 30,
+        tool_choice=True,
+        thinking=True,
+    ),
+    "glm-5.3": ModelFacts(context=1_000_000, output=128_000, price_in=1.40, price_out=4.40, read=0.26 / 1.40),
+    "kimi-k3": ModelFacts(context=1_048_576, output=131_072, price_in=3.0, price_out=15.0, images=True),
+}
+
+
 def facts_of(model: str) -> ModelFacts:
     """What we know of a model by its name; a provider's prefix ("anthropic.", "us.anthropic.") does not matter."""
     return MODELS.get(model.rpartition("anthropic.")[2].partition("@")[0], ModelFacts())
+
+
+def on_bedrock(facts: ModelFacts) -> ModelFacts:
+    """What is left of a model on Amazon Bedrock: no tools of the provider's, no compaction on demand, and strict tools
+    with some models only, so with none."""
+    return replace(facts, server_tools=False, compaction=False, strict=False)
+
+
+def with_features(facts: ModelFacts, names: Collection[str]) -> ModelFacts:
+    """The same model with these of FEATURES and no others."""
+    return replace(facts, **{name: name in names for name in FEATURES})
+
+
+def is_priced(model: str) -> bool:
+    """Whether we know what it costs."""
+    return facts_of(model).price_out > 0
 
 
 def cost(model: str, usage: Usage) -> int:
@@ -80,4 +139,4 @@ def cost(model: str, usage: Usage) -> int:
         + usage.cache_write_long * WRITE_LONG
         + usage.cache_read * facts.read
     )
-    return -int(-(weighed * price_in + usage.output * price_out) // 1)
+    return -int(-(weighed * price_in + usage.output * price_out) // 1) + usage.searches * SEARCH

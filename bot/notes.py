@@ -22,7 +22,8 @@ def noted(result: Json, turn: str) -> Json:
     words = words_of(result)
     if len(words) <= HUGE and not _has_media(result):
         return result
-    mark = f'[Shortened from {len(words)} characters. To read it again: reopen "result:{turn}:{result.get('tool_use_id')}".]'
+    reference = f"result:{turn}:{result.get('tool_use_id')}"
+    mark = f'[Shortened from {len(words)} characters. To read all of it: reopen "{reference}".]'
     shown = (words[:HEAD], mark, words[-TAIL:]) if len(words) > HUGE else (words, mark)
     return {**result, "content": "\n".join(shown)}
 

@@ -9,7 +9,23 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from bot.messages import Button, ChatSettings, Entry, Head, Inbound, Json, Numbered, Place, Reply, ToolRun, Turn
+from bot.messages import (
+    Button,
+    ChatSettings,
+    Counter,
+    Entry,
+    Head,
+    Inbound,
+    Json,
+    Numbered,
+    Place,
+    Reply,
+    Spend,
+    Spent,
+    Summary,
+    ToolRun,
+    Turn,
+)
 
 
 class Receipt(Enum):
@@ -34,6 +50,8 @@ class Change(Struct, frozen=True):
     """Inbox keys that are answered: kept only so that a late repeat is recognised."""
     settings: ChatSettings | None = None
     """None leaves them as they are."""
+    spend: tuple[Spend, ...] = ()
+    """What it adds to counters, each of them once."""
     release: bool = False
 
 
@@ -61,7 +79,8 @@ class Store(Protocol):
         """Store one step atomically, only while ``head.owner`` holds the lease; raises LeaseLost otherwise.
 
         Entries get the numbers ``head.last + 1`` and on. ``change.turn`` replaces the stored turn, None clears it.
-        Returns the head as it is now.
+        Returns the head as it is now. Raises BudgetExceeded, with nothing stored, where a counter would go above its
+        limit: of any number of commits at once, only those are stored that fit in together.
         """
 
     async def inbox(self, conversation: str) -> list[Inbound]:
@@ -75,6 +94,9 @@ class Store(Protocol):
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         """What is known of these calls, by tool_use id."""
+
+    async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
+        """What these counters, at most 100, stand at; one that nothing was added to is left out."""
 
     async def overdue(self, before: int) -> list[str]:
         """Conversations with a message that came before this Unix time and is not done: whose wake may be lost.
@@ -93,13 +115,18 @@ class Wake(Protocol):
 
 
 class Prompt(Struct, frozen=True):
-    """One request to the model, in the shapes of the Anthropic Messages API, cache marks included."""
+    """One request to the model, in the shapes of the Anthropic Messages API, cache marks included.
+
+    ``compacts``: not None where the provider shall fold the messages into a block of its own instead of answering them;
+    what is in it then takes the place of the provider's instructions, if it is anything.
+    """
 
     system: list[Json]
     tools: list[Json]
     messages: list[Json]
     max_tokens: int
     allow_tools: bool = True
+    compacts: str | None = None
 
 
 OnText = Callable[[str], None]
@@ -108,10 +135,34 @@ OnText = Callable[[str], None]
 
 class Model(Protocol):
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
-        """One streamed model call, never repeated by the adapter. Cancelling it closes the connection.
+        """One streamed model call. Cancelling it closes the connection.
+
+        Never repeated by the adapter, but for one case: a connection that broke before an answer began.
 
         Returns only a whole reply. Raises ModelUnavailable (also where the stream ended early, after on_text was
         called), PromptTooLong or ModelRefusedRequest; no other exception leaves it.
+        """
+
+
+class LeftOut(Struct, frozen=True):
+    """What a conversation's view leaves out from now on: ``entries`` up to the number ``upto``, oldest first, and the
+    summary that stood for what was left out before. ``system`` and ``tools`` began the prompts that showed them.
+    ``focus`` is what a person asked to keep above all, or ""."""
+
+    entries: tuple[Entry, ...]
+    upto: int
+    system: list[Json]
+    tools: list[Json]
+    focus: str = ""
+
+
+class Policy(Protocol):
+    """What stands for the part of a conversation that no longer fits: ``bot/policies``."""
+
+    async def summary(self, left: LeftOut) -> Summary:
+        """What is shown in its place, from now on and with everything that stood in an older summary.
+
+        Within ``context.ROOM`` tokens. May be cancelled at any time; raises only ModelErrors.
         """
 
 
@@ -145,7 +196,7 @@ class Channel(Protocol):
         """
 
     async def typing(self, place: Place, active: bool = True) -> None:
-        """Show, or end, the sign of life. Best effort: raises nothing."""
+        """Show, or end, the sign of life. Best effort: raises nothing but SendLater, and that only when showing it."""
 
     async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
         """Post one message in the place's own thread, without link previews; returns the platform's id for it.

@@ -1,9 +1,19 @@
-"""The request to the model: stable part first, cache marks on copies, never on what is stored."""
+"""The request to the model: stable part first, cache marks on copies, never on what is stored.
 
-from collections.abc import Sequence
+The provider keeps the prompt up to each mark, and finds it again where a later mark stands at the same block or at most
+20 blocks behind it. So there are three marks, of at most four:
 
+    tools, system |1h|  messages up to where the request before ended |5m|  what came since |5m|
+
+The first serves every conversation, the second finds what the request before wrote however much came since, and the
+third writes for the next.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from bot.blocks import THINKING
 from bot.history import build_messages
-from bot.messages import Entry, Json
+from bot.messages import Answered, Entry, Json
 from bot.ports import Prompt
 from bot.toolkit import Toolbox
 
@@ -18,27 +28,72 @@ SHORT: Json = {"type": "ephemeral"}
 
 
 class PromptBuilder:
-    """Holds what never changes in a deployment: instructions and tools, in the same bytes every time."""
+    """Holds what never changes in a deployment: instructions and tools, in the same bytes every time.
 
-    def __init__(self, instructions: str, toolbox: Toolbox, max_tokens: int) -> None:
+    ``caching``: whether the model takes cache marks (``models.facts_of``).
+    """
+
+    def __init__(self, instructions: str, toolbox: Toolbox, max_tokens: int, *, caching: bool = True) -> None:
         text = "\n\n".join(filter(None, (BASE, instructions.strip())))
-        self._system: list[Json] = [{"type": "text", "text": text, "cache_control": LONG}]
+        self._system: list[Json] = [{"type": "text", "text": text} | ({"cache_control": LONG} if caching else {})]
         self._tools = toolbox.definitions()
         self._max_tokens = max_tokens
+        self._caching = caching
+
+    @property
+    def stable(self) -> tuple[list[Json], list[Json]]:
+        """What every prompt begins with: system and tools."""
+        return self._system, self._tools
 
     def build(self, entries: Sequence[Entry], turn: str, *, allow_tools: bool, more_room: int = 0) -> Prompt:
         """``more_room`` doubles the room for the reply so many times: replies before were cut inside a tool call."""
+        messages = build_messages(entries, turn)
         return Prompt(
             system=self._system,
             tools=self._tools,
-            messages=_mark_end(build_messages(entries, turn)),
+            messages=_marked(messages, _request_before(entries, turn)) if self._caching else messages,
             max_tokens=self._max_tokens * 2**more_room,
             allow_tools=allow_tools,
         )
 
 
-def _mark_end(messages: list[Json]) -> list[Json]:
-    """The same messages with a cache mark on their last block, so that the next request reads them from the cache."""
-    *earlier, last = messages
-    *blocks, end = last["content"]
-    return [*earlier, {**last, "content": [*blocks, {**end, "cache_control": SHORT}]}]
+def _request_before(entries: Sequence[Entry], turn: str) -> list[Json]:
+    """The messages of the last request that this one begins with; [] where there is none.
+
+    In the turn that runs it is the request its last reply answered. A new turn is shown without the thinking of the one
+    before: what is the same then ends where that turn first thought.
+    """
+    replies = [(at, entry) for at, entry in enumerate(entries) if isinstance(entry, Answered)]
+    if not replies:
+        return []
+    at, last = replies[-1]
+    if last.turn != turn:
+        thoughtful = (number for number, entry in replies if entry.turn == last.turn and _thinks(entry))
+        at = next(thoughtful, at)
+    return build_messages(entries[:at], last.turn)
+
+
+def _thinks(answered: Answered) -> bool:
+    return any(block.get("type") in THINKING for block in answered.reply.content)
+
+
+def _marked(messages: list[Json], before: list[Json]) -> list[Json]:
+    """The same messages with marks on their last block and, where they begin with ``before``, on the last of that."""
+    blocks, known = _blocks(messages), _blocks(before)
+    ends = {len(blocks)}
+    if known and blocks[: len(known)] == known:
+        ends.add(len(known))
+    numbers = iter(range(1, len(blocks) + 1))
+    return [
+        {
+            **message,
+            "content": [
+                {**block, "cache_control": SHORT} if next(numbers) in ends else block for block in message["content"]
+            ],
+        }
+        for message in messages
+    ]
+
+
+def _blocks(messages: Iterable[Json]) -> list[tuple[str, Json]]:
+    return [(message["role"], block) for message in messages for block in message["content"]]

@@ -13,7 +13,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.blocks import SERVER_CALLS, THINKING, is_compaction, is_server_result, only, returned, said_by_model, said_by_user, text
+from bot.blocks import (
+    SERVER_CALLS,
+    THINKING,
+    is_compaction,
+    is_server_result,
+    only,
+    returned,
+    said_by_model,
+    said_by_user,
+    text,
+)
 from bot.media import media_of, surplus, thinned
 from bot.messages import Json
 
@@ -28,7 +38,7 @@ def repaired(messages: Sequence[Json]) -> list[Json]:
     Each message given is one step: one reply of the model as it was received, one set of results with what was said.
     Repairing what is repaired already changes nothing.
     """
-    steps = _joined(map(_cleaned, messages))
+    steps = _joined(_once(map(_cleaned, messages)))
     steps = _joined(_answered(steps))
     steps = _with_both_ends(steps)
     steps = _joined(_with_partners(steps))
@@ -123,49 +133,64 @@ def _interrupted(call: str) -> Json:
 # Tools that the provider runs
 
 
+def _once(messages: Iterable[Json]) -> Iterator[Json]:
+    """Each call of the provider's tools once: a reply that was stored twice repeats them."""
+    seen: set[str] = set()
+    for message in messages:
+        content = []
+        for block in message["content"]:
+            if block["type"] in SERVER_CALLS:
+                if block["id"] in seen:
+                    continue
+                seen.add(block["id"])
+            content.append(block)
+        yield {**message, "content": content}
+
+
 def _with_partners(messages: Sequence[Json]) -> Iterator[Json]:
     """Calls of the provider's tools with their results; one without the other is left out.
 
     The result stands in the same message, or in a later one when our own tools had to run first and nothing else was
     said. A call may only be open at the very end: the provider goes on with it.
     """
-    taken: set[str] = set()
     for run in _runs(messages):
-        whole = _whole_pairs(run, taken, keep_open=run[-1] is messages[-1])
+        whole = _whole_pairs(run, keep_open=not _speaks(run[-1]))
         for message in run:
             content = [block for block in message["content"] if not _is_servers(block) or id(block) in whole]
             yield {**message, "content": content}
 
 
 def _runs(messages: Sequence[Json]) -> Iterator[list[Json]]:
-    """The messages cut behind each one in which somebody speaks."""
+    """The messages cut behind each one in which somebody speaks; only the last may be without such an end."""
     run = []
     for message in messages:
         run.append(message)
-        if message["role"] == "user" and any(block["type"] != "tool_result" for block in message["content"]):
+        if _speaks(message):
             yield run
             run = []
     if run:
         yield run
 
 
+def _speaks(message: Json) -> bool:
+    return message["role"] == "user" and any(block["type"] != "tool_result" for block in message["content"])
+
+
 def _is_servers(block: Json) -> bool:
     return block["type"] in SERVER_CALLS or is_server_result(block)
 
 
-def _whole_pairs(run: Iterable[Json], taken: set[str], *, keep_open: bool) -> set[int]:
-    """Which of the provider's blocks are kept, by identity: of an id that was not taken before, the first call and the
-    first result behind it."""
+def _whole_pairs(run: Iterable[Json], *, keep_open: bool) -> set[int]:
+    """Which of the provider's blocks are kept, by identity: calls, each with the first result behind it."""
     calls: dict[str, Json] = {}
     results: dict[str, Json] = {}
     for block in (block for message in run for block in message["content"]):
-        if block["type"] in SERVER_CALLS and block["id"] not in taken:
-            calls.setdefault(block["id"], block)
+        if block["type"] in SERVER_CALLS:
+            calls[block["id"]] = block
         elif is_server_result(block) and block["tool_use_id"] in calls:
             results.setdefault(block["tool_use_id"], block)
-    kept = {name: call for name, call in calls.items() if keep_open or name in results}
-    taken.update(kept)
-    return {id(block) for block in (*kept.values(), *results.values())}
+    kept = [call for name, call in calls.items() if keep_open or name in results]
+    return {id(block) for block in (*kept, *results.values())}
 
 
 # Both ends

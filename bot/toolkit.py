@@ -27,13 +27,19 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 FAULT_CHARS = 2_000
 
 
+async def _nothing(turn: str, call: str) -> None:
+    """Outside of a conversation nothing was returned before."""
+
+
 @dataclass(frozen=True)
 class ToolContext:
-    """For whom and where a tool runs, and what o'clock it is there (Unix seconds)."""
+    """For whom and where a tool runs, and what o'clock it is there (Unix seconds). ``result_of`` gives what a call of
+    this conversation returned, by its turn and its id, however long ago; None where there is none."""
 
     place: Place
     asker: Person
     now: float
+    result_of: Callable[[str, str], Awaitable[Json | None]] = _nothing
 
 
 class ToolFault(Exception):

@@ -18,10 +18,11 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot import context_page
 from bot.access import Access
 from bot.agent import Agent, Later
 from bot.beginning import Beginnings
-from bot.context import Window, slide
+from bot.budget import Budget
 from bot.deadline import Deadline, OutOfTime
 from bot.delivery import Delivery
 from bot.errors import (
@@ -34,7 +35,8 @@ from bot.errors import (
     SendError,
     StoreUnavailable,
 )
-from bot.journal import Journal
+from bot.folding import Folding
+from bot.journal import NO_LIMITS, Journal
 from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
 from bot.ports import Change, Channel, Clock, Store, Wake
@@ -74,7 +76,8 @@ class Turns:
         agent: Agent,
         access: Access,
         clock: Clock,
-        window: Window,
+        folding: Folding,
+        budget: Budget = NO_LIMITS,
     ) -> None:
         self._store = store
         self._wake = wake
@@ -82,8 +85,9 @@ class Turns:
         self._agent = agent
         self._access = access
         self._clock = clock
-        self._window = window
-        self._beginnings = Beginnings(store, access, clock)
+        self._folding = folding
+        self._budget = budget
+        self._beginnings = Beginnings(store, access, clock, budget)
 
     async def handle(self, conversation: str, deadline: Deadline) -> Outcome:
         """Answer one wake. Raises Retry errors where the store failed or the lease was lost; nothing is lost then."""
@@ -115,7 +119,7 @@ class Turns:
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
-            await journal.end(None, closed=True)
+            await journal.end(closed=True)
             return Outcome()
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
@@ -127,7 +131,7 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=max(later.seconds, delivery.flood_left))
-        await journal.end(self._next_since(journal), closed=False)
+        await self._end(journal, deadline)
         return Outcome()
 
     async def _begin(self, head: Head) -> Journal | None:
@@ -142,7 +146,7 @@ class Turns:
 
     async def _resume(self, head: Head) -> Journal:
         window = await self._store.record(head.conversation, head.since)
-        journal = Journal(self._store, head, window, resumed=True)
+        journal = Journal(self._store, head, window, resumed=True, budget=self._budget)
         # Counted before anything else: a turn that kills its process must not do so for ever.
         await journal.update(invocations=journal.turn.invocations + 1, failures=journal.turn.failures + 1)
         log.info("turn=<%s>, invocation=<%d> | goes on", journal.turn.id, journal.turn.invocations)
@@ -162,11 +166,12 @@ class Turns:
             await journal.move_place(moved.chat)
             await self._delivery(journal).finish(deadline)
 
-    def _next_since(self, journal: Journal) -> int | None:
+    async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]
         if isinstance(last, Ended) and last.fresh:
-            return journal.head.last + 1
-        return slide(journal.numbered(), self._window)
+            await journal.end(fresh=True)
+        else:
+            await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
 
     # Thinking
 
@@ -177,7 +182,7 @@ class Turns:
             if journal.resumed:  # a turn that just begins has read its inbox
                 await self._look(journal)
             self._heed(journal)  # before the first call that costs money
-            await first_of(self._agent.run(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
+            await first_of(self._answer(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
         except Stopped as stopped:
             await self._stop(stopped.by, journal, delivery)
         except ModelError as error:
@@ -187,6 +192,12 @@ class Turns:
             raise OutOfTime from moved  # goes on at once, in the new place
         finally:
             await delivery.end_stream(stream)
+
+    async def _answer(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        if command := context_page.asked_about(journal.own()):
+            await context_page.answer(command, journal, self._folding, deadline)
+        else:
+            await self._agent.run(journal, delivery, deadline)
 
     async def _stop(self, by: Inbound | None, journal: Journal, delivery: Delivery) -> None:
         if self._agent.has_answered(journal):  # at the same moment: the answer stands, and the stop finds nothing to do
@@ -222,7 +233,7 @@ class Turns:
             return Outcome(again_in=later.seconds)
         except SendError as error:
             log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
-        await journal.end(None, closed=False)
+        await journal.end()
         return Outcome()
 
     # Watching over it

@@ -4,11 +4,13 @@ A field's comment is its documentation; README shows the same list. On Lambda th
 (``KABAR_SECRETS_PATH``), everywhere else from the environment or the file ``.env``.
 """
 
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from bot.errors import ConfigError
+from bot.models import FEATURES
 
 SECRETS = (
     "TELEGRAM_BOT_TOKEN",
@@ -20,6 +22,9 @@ SECRETS = (
 )
 
 
+PROVIDERS = ("anthropic", "bedrock", "messages")
+POLICIES = ("window", "summarise", "compact")
+MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -36,17 +41,36 @@ class Settings(Struct, frozen=True):
     slack_app_token: str = ""  # secret
     slack_api_base_url: str = "https://slack.com/api/"
 
-    # Model: Anthropic, or any server that speaks its Messages API.
-    anthropic_api_key: str = ""  # secret
+    # Model: anthropic, bedrock (signed with the role's or your own AWS credentials), or messages for any other server
+    # that speaks the Messages API. Empty is anthropic, or messages where the address is not Anthropic's.
+    kabar_provider: str = ""
+    anthropic_api_key: str = ""  # secret; a server of your own may want none
     anthropic_base_url: str = "https://api.anthropic.com"
+    anthropic_bedrock_base_url: str = ""  # AWS's own in the region where it is empty
+    aws_region: str = ""  # of Bedrock; Lambda sets it
     kabar_model: str = "claude-sonnet-5-5"
+    kabar_model_context: int = 0  # tokens the model reads; what bot/models.py knows of it where it is 0
+    kabar_model_features: str = ""  # what it takes, such as tools,images; none for nothing; empty as for the context
     kabar_max_tokens: int = 8192  # of one reply
     kabar_max_model_calls: int = 20  # in one turn
+
+    # Context. How a long conversation is made shorter: window, summarise or compact; and above how many tokens.
+    kabar_context_policy: str = "summarise"
+    kabar_context_tokens: int = 60_000  # at most; 80 % of what the model reads is the limit anyway
+    kabar_summary_model: str = ""  # writes the summaries; a cheap one where it is empty and Claude answers
 
     # Who may talk to the bot: ids like telegram:42 or slack:T1:U1, separated by commas; * for everyone.
     # Nobody gets in where both are empty.
     kabar_owner: str = ""
     kabar_allowed_users: str = ""
+
+    # Money: US dollars that may be spent on the model, 0 for no limit; days and months in UTC.
+    kabar_budget_person_day: float = 2.0
+    kabar_budget_chat_day: float = 0.0
+    kabar_budget_day: float = 20.0  # by everybody
+    kabar_budget_month: float = 200.0  # by everybody
+    kabar_cheaper_model: str = ""  # answers once 80 % of one of these budgets is spent
+    kabar_messages_per_minute: int = 20  # of each person, and in each group; 0 for no limit
 
     # Where things are kept: DynamoDB and SQS where both names are set, else one SQLite file.
     kabar_table: str = ""
@@ -63,24 +87,54 @@ class Settings(Struct, frozen=True):
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from names in capitals. Raises ConfigError naming every value that can not be used."""
-    values: dict[str, str | int] = {}
+    values: dict[str, str | int | float] = {}
     faults = []
     for name, default in zip(Settings.__struct_fields__, Settings.__struct_defaults__, strict=True):
         text = environment.get(name.upper(), "").strip()
         if not text:
             continue
-        if isinstance(default, int):
-            if not text.isdecimal() or int(text) == 0:
-                faults.append(f"{name.upper()} must be a whole number above 0, not {text!r}.")
+        if isinstance(default, float):
+            if not re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text):
+                faults.append(f"{name.upper()} must be dollars such as 2.50, or 0 for no limit, not {text!r}.")
+                continue
+            values[name] = float(text)
+        elif isinstance(default, int):
+            least = 0 if name in MAY_BE_ZERO else 1
+            if not text.isdecimal() or int(text) < least:
+                faults.append(f"{name.upper()} must be a whole number above {least - 1}, not {text!r}.")
                 continue
             values[name] = int(text)
         else:
             values[name] = text
     if str(values.get("kabar_log_level", "INFO")).upper() not in LOG_LEVELS:
         faults.append(f"KABAR_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {values['kabar_log_level']!r}.")
+    if values.get("kabar_context_policy", "summarise") not in POLICIES:
+        faults.append(f"KABAR_CONTEXT_POLICY must be one of {', '.join(POLICIES)}.")
+    if values.get("kabar_provider", "anthropic") not in PROVIDERS:
+        faults.append(f"KABAR_PROVIDER must be one of {', '.join(PROVIDERS)}.")
+    if unknown := set(features(str(values.get("kabar_model_features", "")))) - set(FEATURES):
+        known = f"of {', '.join(FEATURES)}, or none"
+        faults.append(f"KABAR_MODEL_FEATURES must be {known}, not {', '.join(sorted(unknown))}.")
     if faults:
         raise ConfigError(" ".join(faults))
-    return Settings(**values)  # type: ignore[arg-type]  # each field is str or int, checked above
+    return Settings(**values)  # type: ignore[arg-type]  # each field is of its default's type, checked above
+
+
+def features(text: str) -> list[str]:
+    """The names of KABAR_MODEL_FEATURES; [] for the word none."""
+    return [] if text == "none" else [name for name in map(str.strip, text.split(",")) if name]
+
+
+def provider(settings: Settings) -> str:
+    """Which of PROVIDERS these settings mean."""
+    if settings.kabar_provider:
+        return settings.kabar_provider
+    return "anthropic" if settings.anthropic_base_url.rstrip("/") == Settings().anthropic_base_url else "messages"
+
+
+def lacks_key(settings: Settings) -> bool:
+    """Whether the model's provider wants a key that is not there."""
+    return provider(settings) == "anthropic" and not settings.anthropic_api_key
 
 
 def with_secrets(settings: Settings, secrets: Mapping[str, str]) -> Settings:

@@ -8,17 +8,26 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from bot.access import read_access
-from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.agent import Agent, Limits
-from bot.context import Window
-from bot.errors import ConfigError
-from bot.ports import Channel, Clock, Store, Wake
+from bot.budget import Budget
+from bot.context import marks
+from bot.folding import Folding
+from bot.policies.compact import Compact
+from bot.policies.summarise import Summarise
+from bot.policies.window import Window
+from bot.ports import Channel, Clock, Policy, Store, Wake
 from bot.prompt import PromptBuilder
 from bot.toolkit import Tool, Toolbox
 from bot.tools.calculator import calculator
 from bot.tools.current_time import current_time
+from bot.tools.reopen import reopen
 from bot.turn import Turns
+from handlers.provider import Provider
 from handlers.settings import Settings
+
+CHEAPEST = "claude-haiku-5-5"
+MOST_SUMMED_UP = 200_000
+"""Characters of a conversation that one call sums up: below the prompt size from which Claude's cheapest costs more."""
 
 log = logging.getLogger(__name__)
 
@@ -39,17 +48,23 @@ def make_workshop(
     more_tools: Sequence[Tool] = (),
 ) -> Workshop:
     """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it."""
-    anthropic = client(_key(settings), settings.anthropic_base_url)
-    toolbox = Toolbox([calculator, current_time, *more_tools])
+    provider = Provider(settings)
+    facts = provider.facts(settings.kabar_model)
+    toolbox = Toolbox([calculator, current_time, reopen, *more_tools])
     channels = {**_channels(settings), **more_channels}
-    window = Window()
+    max_tokens = min(settings.kabar_max_tokens, facts.output)
+    prompts = PromptBuilder(_instructions(settings.kabar_agent_dir), toolbox, max_tokens, caching=facts.caching)
+    limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
+    policy = _policy(settings, provider)
+    folding = Folding(prompts, policy, limits)
     agent = Agent(
-        model=AnthropicModel(anthropic, settings.kabar_model),
-        prompts=PromptBuilder(_instructions(settings.kabar_agent_dir), toolbox, settings.kabar_max_tokens),
+        model=provider.model(settings.kabar_model),
+        prompts=prompts,
         toolbox=toolbox,
         clock=clock,
         limits=Limits(model_calls=settings.kabar_max_model_calls),
-        window=window,
+        folding=folding,
+        cheaper=provider.model(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
     )
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     if access.everyone:
@@ -61,21 +76,49 @@ def make_workshop(
         agent=agent,
         access=access,
         clock=clock,
-        window=window,
+        folding=folding,
+        budget=_budget(settings),
     )
 
     async def close() -> None:
-        await anthropic.close()
+        await provider.close()
         for channel in channels.values():
             await channel.close()
 
     return Workshop(turns, channels, close)
 
 
-def _key(settings: Settings) -> str:
-    if not settings.anthropic_api_key:
-        raise ConfigError("Set ANTHROPIC_API_KEY, or try the bot without one: make run.")
-    return settings.anthropic_api_key
+def _policy(settings: Settings, provider: Provider) -> Policy:
+    """How a long conversation is made shorter."""
+    if settings.kabar_context_policy == "window":
+        return Window()
+    name = settings.kabar_summary_model or summary_model(settings.kabar_model)
+    # Two bytes for a token is less than most languages need; the rest is for instructions and the summary itself.
+    summarise = Summarise(provider.model(name), min(provider.facts(name).context, MOST_SUMMED_UP))
+    compacts = settings.kabar_context_policy == "compact" and provider.facts(settings.kabar_model).compaction
+    return Compact(provider.model(settings.kabar_model), summarise) if compacts else summarise
+
+
+def summary_model(model: str) -> str:
+    """What writes the summaries of conversations with this model: Claude's cheapest where it is a Claude, reached the
+    same way, else the same one."""
+    prefix, name, _ = model.rpartition("claude-")
+    return f"{prefix}{CHEAPEST}" if name else model
+
+
+def _budget(settings: Settings) -> Budget:
+    return Budget(
+        person_day=_millionths(settings.kabar_budget_person_day),
+        chat_day=_millionths(settings.kabar_budget_chat_day),
+        day=_millionths(settings.kabar_budget_day),
+        month=_millionths(settings.kabar_budget_month),
+        turns_a_minute=settings.kabar_messages_per_minute or None,
+        cheaper=bool(settings.kabar_cheaper_model),
+    )
+
+
+def _millionths(dollars: float) -> int | None:
+    return round(dollars * 1_000_000) or None
 
 
 def _channels(settings: Settings) -> dict[str, Channel]:

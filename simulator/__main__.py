@@ -1,7 +1,7 @@
 """``python -m simulator``: the local platforms with their page, and the bot beside them. Ctrl-C ends both.
 
-KABAR_SIMULATOR_PORT is where the page is (8420). Where neither ANTHROPIC_API_KEY nor ANTHROPIC_BASE_URL is set, in the
-environment or in ``.env``, the demo model answers.
+KABAR_SIMULATOR_PORT is where the page is (8420). Where none of MODEL_NAMES is set, in the environment or in ``.env``,
+the demo model answers.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ PACE = Pace(slack_delays=(1, 2, 5))
 _FIRST_MESSAGE_AT = 1_700_000_000
 """Message ids count from this moment, one a second, so that they ascend from one run to the next. The bot remembers
 which messages it has answered."""
-MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "KABAR_PROVIDER")
 
 
 def main() -> int:

@@ -18,8 +18,9 @@ from starlette.routing import Route
 
 from simulator.model_cache import SMALLEST_PREFIX, PromptCache, count
 from simulator.model_demo import DemoBrain
+from simulator.model_lacks import lacking
 from simulator.model_reply import Answer, Refusal, Step, error_body, events, message
-from simulator.model_rules import Json, faults
+from simulator.model_rules import Json, all_blocks, faults
 from simulator.model_stream import EventStream
 from simulator.model_thinking import forged, signed
 
@@ -29,6 +30,7 @@ Brain = Callable[[Json], Step | Awaitable[Step]]
 DEMO_MODEL = "kabar-demo"
 CONTEXT_WINDOW = 1_000_000
 MAX_OUTPUT = 128_000
+COMPACTION = "compact-2026-09-04"
 MAX_BODY = 32 * 1024 * 1024
 
 
@@ -41,6 +43,8 @@ class ModelServer:
     """``keys``: those accepted, any where empty. ``models``: those served, any where empty. ``context_window``: tokens.
 
     ``smallest_prefix`` is the number of tokens below which nothing is cached; 0 shows cache hits in small tests.
+    ``lacks`` makes it another maker's server: it refuses these things (``model_lacks.CHECKS``), its errors have the
+    shape of llama.cpp's, and its answers no request id.
     """
 
     def __init__(
@@ -51,11 +55,13 @@ class ModelServer:
         models: Collection[str] = (),
         context_window: int = CONTEXT_WINDOW,
         smallest_prefix: int = SMALLEST_PREFIX,
+        lacks: Collection[str] = (),
     ) -> None:
         self._brain = brain
         self._keys = keys
         self._models = models
         self._context_window = context_window
+        self._lacks = lacks
         self._cache = PromptCache(smallest_prefix)
         self._numbers = itertools.count(1)
         self.refused: list[str] = []
@@ -78,40 +84,40 @@ class ModelServer:
         number = next(self._numbers)
         request = await self._accepted(http)
         if isinstance(request, Refusal):
-            return _refusal(request, number)
+            return self._refusal(request, number)
         step = self._brain(request)
         if inspect.isawaitable(step):
             step = await step
         if isinstance(step, Refusal):
-            return _refusal(step, number)
+            return self._refusal(step, number)
         answer = _completed(step, request, number)
         usage = self._cache.usage(request)
         name, model = f"msg_{number:024}", request["model"]
         if request.get("stream"):
-            return EventStream(answer, events(answer, name, model, usage), _headers(number), self._note_hangup)
-        return JSONResponse(message(answer, name, model, usage), headers=_headers(number))
+            return EventStream(answer, events(answer, name, model, usage), self._headers(number), self._note_hangup)
+        return JSONResponse(message(answer, name, model, usage), headers=self._headers(number))
 
     async def _count_tokens(self, http: Request) -> Response:
         number = next(self._numbers)
         request = await self._accepted(http, {"max_tokens": 1})
         if isinstance(request, Refusal):
-            return _refusal(request, number)
-        return JSONResponse({"input_tokens": count(request)}, headers=_headers(number))
+            return self._refusal(request, number)
+        return JSONResponse({"input_tokens": count(request)}, headers=self._headers(number))
 
     async def _list_models(self, http: Request) -> Response:
         number = next(self._numbers)
         if refusal := self._unauthorized(http):
-            return _refusal(refusal, number)
+            return self._refusal(refusal, number)
         models = [self._model(model) for model in self._models or [DEMO_MODEL]]
         page = {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
-        return JSONResponse(page, headers=_headers(number))
+        return JSONResponse(page, headers=self._headers(number))
 
     async def _show_model(self, http: Request) -> Response:
         number = next(self._numbers)
         model = http.path_params["model"]
         if refusal := self._unauthorized(http) or self._unknown(model):
-            return _refusal(refusal, number)
-        return JSONResponse(self._model(model), headers=_headers(number))
+            return self._refusal(refusal, number)
+        return JSONResponse(self._model(model), headers=self._headers(number))
 
     def _note_hangup(self) -> None:
         self.hangups += 1
@@ -134,6 +140,8 @@ class ModelServer:
         request = (defaults or {}) | request
         if broken := self._fault(request):
             return self._invalid(broken)
+        if _compacts(request) and COMPACTION not in http.headers.get("anthropic-beta", ""):
+            return self._invalid(f"compaction: needs the beta header {COMPACTION}")
         return self._unknown(request["model"]) or request
 
     def _invalid(self, fault: str) -> Refusal:
@@ -159,7 +167,17 @@ class ModelServer:
             return found[0]
         if (size := count(request)) > self._context_window:
             return f"prompt is too long: {size} tokens > {self._context_window} maximum"
-        return next(forged(request), "")
+        return next(forged(request), "") or next(lacking(request, self._lacks), "")
+
+    def _refusal(self, refusal: Refusal, number: int) -> Response:
+        if self._lacks:
+            body = {"error": {"code": refusal.status, "message": refusal.message, "type": refusal.kind}}
+        else:
+            body = error_body(refusal.kind, refusal.message, _id(number), refusal.code)
+        return JSONResponse(body, refusal.status, headers=self._headers(number) | refusal.headers)
+
+    def _headers(self, number: int) -> dict[str, str]:
+        return {} if self._lacks else {"request-id": _id(number)}
 
     def _model(self, model: str) -> Json:
         return {
@@ -172,6 +190,11 @@ class ModelServer:
         }
 
 
+def _compacts(request: Json) -> bool:
+    """Whether it asks for a compaction, or begins with one."""
+    return "compaction" in request or any(block.get("type") == "compaction" for block in all_blocks(request))
+
+
 def _completed(answer: Answer, request: Json, number: int) -> Answer:
     """The answer with the ids and signatures only a server can give."""
     content = [
@@ -181,14 +204,5 @@ def _completed(answer: Answer, request: Json, number: int) -> Answer:
     return replace(answer, content=signed(request, content))
 
 
-def _refusal(refusal: Refusal, number: int) -> Response:
-    body = error_body(refusal.kind, refusal.message, _id(number), refusal.code)
-    return JSONResponse(body, refusal.status, headers=_headers(number) | refusal.headers)
-
-
 def _id(number: int) -> str:
     return f"req_{number:024}"
-
-
-def _headers(number: int) -> dict[str, str]:
-    return {"request-id": _id(number)}

@@ -1,13 +1,14 @@
 """Tokens, and the prompt cache: what of a request was seen before, byte for byte.
 
 A token is four bytes here: wrong for any one text, right in size, and the same each time. An image counts as a flat
-number. Entries do not grow old, as tests live shorter than five minutes.
+number. An entry lives as long as its mark says, from when it was last written or read.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -21,6 +22,10 @@ LOOK_BACK = 20
 """Blocks before a mark in which an older entry is still found."""
 
 
+LIFETIMES = {"5m": 300, "1h": 3_600}
+"""Seconds."""
+
+
 class _Piece(NamedTuple):
     """One block of the prompt in the order it is cached, and how long a mark on it keeps it ("" without a mark)."""
 
@@ -30,9 +35,13 @@ class _Piece(NamedTuple):
 
 
 class PromptCache:
-    def __init__(self, smallest: int = SMALLEST_PREFIX) -> None:
+    """``now`` is in seconds."""
+
+    def __init__(self, smallest: int = SMALLEST_PREFIX, now: Callable[[], float] = time.monotonic) -> None:
         self._smallest = smallest
-        self._known: set[bytes] = set()
+        self._now = now
+        self._ends: dict[bytes, float] = {}
+        self._lifetimes: dict[bytes, int] = {}
 
     def usage(self, request: Json) -> Json:
         """The request's ``usage`` fields, output aside; and remember its marked prefixes."""
@@ -40,13 +49,17 @@ class PromptCache:
         totals = list(accumulate(piece.tokens for piece in pieces))
         digests = list(_digests(request["model"], pieces))
         marks = [at for at, piece in enumerate(pieces) if piece.keep and totals[at] >= self._smallest]
-        read = max((totals[at] for mark in marks for at in _near(mark) if digests[at] in self._known), default=0)
+        found = {at for mark in marks for at in _near(mark) if self._ends.get(digests[at], 0) > self._now()}
+        read = max((totals[at] for at in found), default=0)
         written = {"5m": 0, "1h": 0}
         covered = read
         for mark in marks:
             written[pieces[mark].keep] += max(totals[mark] - covered, 0)
             covered = max(covered, totals[mark])
-        self._known.update(digests[mark] for mark in marks)
+        for mark in marks:
+            self._lifetimes.setdefault(digests[mark], LIFETIMES[pieces[mark].keep])
+        for at in found.union(marks):
+            self._ends[digests[at]] = self._now() + self._lifetimes[digests[at]]
         return {
             "input_tokens": totals[-1] - covered,
             "cache_creation_input_tokens": covered - read,

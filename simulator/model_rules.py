@@ -28,6 +28,7 @@ FIELDS = frozenset(
         "thinking",
         "metadata",
         "cache_control",
+        "compaction",
         "container",
         "diagnostics",
         "inference_geo",
@@ -244,7 +245,8 @@ def _letters(request: Json) -> Iterator[str]:
 
 def _order(request: Json) -> Iterator[str]:
     messages = request["messages"]
-    if messages[0]["role"] != "user":
+    compacted = any(block["type"] == "compaction" for block in blocks(messages[0]["content"])[:1])
+    if messages[0]["role"] != "user" and not compacted:
         yield 'messages: first message must use the "user" role'
     for index, message in enumerate(messages):
         if message["role"] == "system" and (index == 0 or messages[index - 1]["role"] != "user"):

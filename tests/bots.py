@@ -1,7 +1,7 @@
 """A bot whose parts are real, but for a channel that remembers: for tests of what one wake does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +13,15 @@ from bot.access import Access
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Agent, Limits
+from bot.budget import Budget
 from bot.clock import SystemClock
-from bot.context import Window
+from bot.context import Marks
 from bot.deadline import Deadline
-from bot.messages import Attachment, Entry, Inbound, Place
-from bot.ports import Clock
+from bot.errors import StoreUnavailable
+from bot.folding import Folding
+from bot.messages import Attachment, Entry, Head, Inbound, Place
+from bot.policies.window import Window
+from bot.ports import Change, Clock, Model, Policy
 from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox, ToolFault, tool
 from bot.tools.calculator import calculator
@@ -30,11 +34,17 @@ EVERYONE = Access(everyone=True)
 
 
 class WatchedStore(SQLiteStore):
-    """Tells when the inbox is looked into."""
+    """Tells when the inbox is looked into, and fails at the steps that ``fails_at`` names."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         super().__init__(path, clock)
+        self.fails_at: Callable[[Change], bool] = lambda change: False
         self._looked = asyncio.Event()
+
+    async def commit(self, head: Head, change: Change) -> Head:
+        if self.fails_at(change):
+            raise StoreUnavailable("overloaded")
+        return await super().commit(head, change)
 
     async def inbox(self, conversation: str) -> list[Inbound]:
         inbox = await super().inbox(conversation)
@@ -129,12 +139,14 @@ async def bot_on(
     *script: Line,
     access: Access = EVERYONE,
     limits: Limits | None = None,
-    window: Window | None = None,
+    policy: Callable[[Model], Policy] = lambda model: Window(),
+    at: Marks | None = None,
     longest: int = 1_000,
     marks: bool = False,
     clock: Clock | None = None,
+    budget: Budget | None = None,
+    cheaper: str = "",
 ) -> AsyncIterator[Bot]:
-    window = window or Window()
     clock = clock or SystemClock()
     async with scripted(*script) as model, client("key", model.url) as anthropic:
         store, channel, wake, deeds = (
@@ -144,13 +156,16 @@ async def bot_on(
             Deeds(),
         )
         toolbox = deeds.tools()
+        prompts = PromptBuilder("Be kind.", toolbox, 1_000)
+        folding = Folding(prompts, policy(AnthropicModel(anthropic, "claude-haiku-5-5")), at or Marks())
         agent = Agent(
             model=AnthropicModel(anthropic, "claude-sonnet-5-5"),
-            prompts=PromptBuilder("Be kind.", toolbox, 1_000),
+            prompts=prompts,
             toolbox=toolbox,
             clock=clock,
             limits=limits or Limits(),
-            window=window,
+            folding=folding,
+            cheaper=AnthropicModel(anthropic, cheaper) if cheaper else None,
         )
         turns = Turns(
             store=store,
@@ -159,7 +174,8 @@ async def bot_on(
             agent=agent,
             access=access,
             clock=clock,
-            window=window,
+            folding=folding,
+            budget=budget or Budget(),
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

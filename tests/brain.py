@@ -46,12 +46,12 @@ class Brain:
         turn = Turn(wire["messages"])
         self._fail_as_told(turn)
         if prompt.allow_tools and turn.steps_left:
-            return await self._step(turn.steps_left[0], on_text)
+            return await self._step(turn.steps_left[0], turn.found, on_text)
         if "refuse" in turn.words:
             return Reply([], "refusal")
         text = " ".join(["Re:", *turn.ids])
         await self._speak(text, on_text)
-        return Reply([_text(text)], "max_tokens" if "cut" in turn.words else "end_turn")
+        return Reply([*turn.found, _text(text)], "max_tokens" if "cut" in turn.words else "end_turn")
 
     def _fail_as_told(self, turn: "Turn") -> None:
         for id, word in turn.told:
@@ -67,12 +67,13 @@ class Brain:
                 case "full" if times < 1:
                     raise PromptTooLong("as told")
 
-    async def _step(self, word: str, on_text: OnText) -> Reply:
+    async def _step(self, word: str, found: list[Json], on_text: OnText) -> Reply:
         thought = {"type": "thinking", "thinking": f"I {word}.", "signature": "signed"}
         await self._speak("One moment.", on_text)
-        said = [thought, _text("One moment.")]
+        said = [*found, thought, _text("One moment.")]
         if word == "pause":
-            search = {"type": "server_tool_use", "id": f"srvtoolu_{next(self._ids)}", "name": "search", "input": {}}
+            id = f"srvtoolu_{next(self._ids)}"
+            search = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}}
             return Reply([*said, search], "pause_turn")
         tools = {"look": ["look"], "book": ["book"], "both": ["book", "look", "book"], "overlong": ["book"]}[word]
         calls = [self._call(tool) for tool in tools]
@@ -92,7 +93,8 @@ class Brain:
 class Turn:
     """What a request asks for: the messages since the last answer, and how far their words have been worked through.
 
-    ``told`` are pairs of a message's id and one of its words.
+    ``told`` are pairs of a message's id and one of its words; ``found`` is what a reply after a pause begins with: the
+    result of the provider's own tool.
     """
 
     def __init__(self, messages: list[Json]) -> None:
@@ -102,6 +104,9 @@ class Turn:
         self.ids = list(dict.fromkeys(id for id, _ in heard))
         self.told = [(id, word) for id, words in heard for word in words]
         self.words = [word for _, word in self.told]
+        end = messages[-1]["content"][-1]
+        paused = end["type"] == "server_tool_use"
+        self.found = [{"type": "web_search_tool_result", "tool_use_id": end["id"], "content": []}] if paused else []
         self._kinds = [[block["type"] for block in message["content"]] for message in newest]
 
     @property

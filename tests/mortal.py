@@ -6,6 +6,7 @@ would: nothing it had not done by then.
 """
 
 import asyncio
+import collections
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from msgspec import Struct
 
 from bot.errors import StoreUnavailable
-from bot.messages import Head, Inbound, Numbered, Place, Reply, ToolRun
+from bot.messages import Counter, Head, Inbound, Numbered, Place, Reply, Spent, ToolRun
 from bot.ports import Change, Channel, Model, OnText, Prompt, Receipt, Rendered, Store, Wake
 from tests.virtual import Elsewhere
 
@@ -32,7 +33,7 @@ Of = Literal["store", "queue", "platform", "model", "tool"]
 
 
 class Fate(Struct, frozen=True):
-    """What happens to a process at its step ``at``, counted from 1.
+    """What happens to a process at its step ``at``, counted from 1; of one kind of steps only, where ``of`` names it.
 
     ``killed``: it dies, before or after the step has had its effect. ``cancelled``: it is asked to end, as at a stop of
     the program. ``cut off``: its next call of the store fails, with or without having had its effect. ``stalled``: it
@@ -41,6 +42,7 @@ class Fate(Struct, frozen=True):
 
     at: int
     how: How
+    of: Of | None = None
 
 
 class Process:
@@ -48,10 +50,11 @@ class Process:
 
     def __init__(self, fate: Fate | None = None) -> None:
         self.stalled = False
+        self.has_stalled = False
         self.held_back = False
         """Whether a call of the platform had to wait while it stalled."""
         self._fate = fate
-        self._steps = 0
+        self._steps: collections.Counter[Of | None] = collections.Counter()
         self._dead = False
         self._died = asyncio.Event()
         self._going = asyncio.Event()
@@ -94,10 +97,10 @@ class Process:
 
     async def step(self, of: Of, work: Callable[[], Awaitable[T]]) -> T:
         await asyncio.sleep(0)  # whatever else is ready gets its turn, as it would while a real call waits
-        self._steps += 1
+        self._steps.update([None, of])
         how = self._due(of)
         if how == "stalled":
-            self.stalled = True
+            self.stalled = self.has_stalled = True
             self._going.clear()
         self.held_back |= self.stalled and of == "platform"
         await self._going.wait()
@@ -118,7 +121,11 @@ class Process:
 
     def _due(self, of: Of) -> How | None:
         fate = self._fate
-        if fate is None or self._steps < fate.at or (fate.how.startswith("cut off") and of not in ("store", "queue")):
+        if (
+            fate is None
+            or self._steps[fate.of] < fate.at
+            or (fate.how.startswith("cut off") and of not in ("store", "queue"))
+        ):
             return None
         self._fate = None
         return fate.how
@@ -159,6 +166,9 @@ class ProcessStore:
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         return await self._do(self._store.tool_runs, conversation, calls)
+
+    async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
+        return await self._do(self._store.spent, counters)
 
     async def overdue(self, before: int) -> list[str]:
         return await self._do(self._store.overdue, before)

@@ -46,6 +46,8 @@ class RecordingChannel:
 
     async def typing(self, place: Place, active: bool = True) -> None:
         await self._note("typing" if active else "quiet", "")
+        if fault := self._fault("typing"):
+            raise fault
 
     async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
         await self._note("send", part.text)
@@ -76,7 +78,8 @@ class RecordingChannel:
         self.messages.pop(message_id, None)
 
     async def find(self, place: Place, mark: str) -> str | None:
-        return self._by_mark.get(mark) if self._marks else None
+        found = self._by_mark.get(mark) if self._marks else None
+        return found if found in self.messages else None
 
     async def close(self) -> None:
         pass

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from bot.history import build_messages
 from bot.messages import Asked, Ended, Entry, Json, Returned
 from bot.repair import repaired
 from simulator.model_rules import faults
@@ -12,28 +11,23 @@ def request_with(messages: list[Json]) -> Json:
     return {"model": "claude-sonnet-5-5", "max_tokens": 1000, "messages": messages}
 
 
-def request_of(entries: Sequence[Entry], current: str) -> Json:
-    return request_with(build_messages(entries, current))
-
-
-def violations(entries: Sequence[Entry], current: str) -> list[str]:
+def violations(messages: list[Json]) -> list[str]:
     """What the API would refuse."""
-    return faults(request_of(entries, current))
+    return faults(request_with(messages))
 
 
-def is_idempotent(entries: Sequence[Entry], current: str) -> bool:
-    """Whether a repaired conversation needs no more repair: its bytes stay the same."""
-    messages = build_messages(entries, current)
+def is_settled(messages: list[Json]) -> bool:
+    """Whether a conversation that was repaired needs no more repair: its bytes stay the same."""
     return repr(repaired(messages)) == repr(messages)
 
 
-def words_lost(entries: Sequence[Entry], current: str) -> list[str]:
-    """What people said in turns that are shown, and what the request does not hold."""
+def words_lost(entries: Sequence[Entry], messages: list[Json]) -> list[str]:
+    """What people said in turns that are shown, and what the messages made of this record do not hold."""
     hidden = {each.turn for each in entries if isinstance(each, Ended) and each.why in ("refused", "told", "undone")}
     heard = [each for each in entries if isinstance(each, Asked | Returned) and each.turn not in hidden]
     shown = [
         block["text"]
-        for message in build_messages(entries, current)
+        for message in messages
         if message["role"] == "user"
         for block in message["content"]
         if block["type"] == "text"

@@ -40,7 +40,7 @@ def answered(*blocks: Any, turn: str = "t", stop: str = "", **more: Any) -> Entr
     return Answered(turn=turn, reply=Reply(content, stop or ("tool_use" if calls else "end_turn"), **more))
 
 
-def returned(*calls: str, turn: str = "t", content: str = "ok", **more: Any) -> Entry:
+def returned(*calls: str, turn: str = "t", content: Any = "ok", **more: Any) -> Entry:
     results = tuple({"type": "tool_result", "tool_use_id": each, "content": content} for each in calls)
     return Returned(turn=turn, results=results, **more)
 

@@ -69,3 +69,10 @@ def test_an_account_that_many_people_share_is_never_let_in(shared: str) -> None:
     assert not lets_in(shared, owner=shared)
     assert not lets_in(shared, allowed=f"{shared}, {number}")
     assert not Access(everyone=True).may_talk(Person(shared))
+    assert not read_access(shared, "").is_owner(Person(shared))
+
+
+def test_only_who_is_named_as_the_owner_is_it() -> None:
+    assert read_access("42", "").is_owner(Person("telegram:42"))
+    assert not read_access("42", "43").is_owner(Person("telegram:43"))
+    assert not read_access("", "*").is_owner(Person("telegram:42"))

@@ -15,7 +15,7 @@ def told(command: str, text: str = "", sender: Person = ANN) -> Told | None:
 def test_help_names_every_command(command: str) -> None:
     page = told(command, "payload")
     assert page is not None
-    assert all(each in page.text for each in ("/new", "/stop", "/meanwhile", "/help"))
+    assert all(each in page.text for each in ("/new", "/stop", "/meanwhile", "/usage", "/help"))
 
 
 @pytest.mark.parametrize("command", ["new", "reset"])
@@ -38,6 +38,10 @@ def test_a_choice_that_there_is_not_changes_nothing_and_names_those_there_are(te
     assert page is not None
     assert page.meanwhile is None
     assert all(f"/meanwhile {each}" in page.text for each in ("steer", "queue", "interrupt"))
+
+
+def test_usage_is_a_page_that_only_the_store_can_fill() -> None:
+    assert told("usage") == Told("", page="usage")
 
 
 def test_answers_come_in_the_language_of_who_asks() -> None:

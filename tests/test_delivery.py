@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import MessageGone, SendLater, SendRefused
+from bot.errors import MessageGone, SendLater, SendRefused, SendUncertain
 from bot.turn import Outcome
 from simulator.model_reply import Break
 from simulator.script import reply, text
@@ -58,6 +58,32 @@ async def test_a_chat_that_asked_for_quiet_is_not_even_told_that_we_are_typing(p
         assert len(bot.channel.shown) == 1
 
 
+async def test_a_sign_of_life_that_is_too_much_for_the_platform_makes_everything_wait(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.channel.faults["typing"] = [SendLater("429", 0.5)]
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: channel.calls == [("typing", "")])
+        await asyncio.sleep(0.3)
+        assert bot.channel.calls == [("typing", "")]
+        await running
+        assert bot.channel.shown == ["Hello."]
+
+
+async def test_a_message_is_not_sent_again_because_the_store_fails_for_a_moment_after_it(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        failures = iter([True, True])
+        bot.store.fails_at = lambda change: (
+            change.turn is not None
+            and any(part.state == "sent" for part in change.turn.parts)
+            and next(failures, False)
+        )
+        await bot.hears(inbound())
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["Hello."]
+        assert next(failures, None) is None
+
+
 async def test_another_invocation_begins_only_when_the_quiet_that_was_asked_for_is_over(path: Path) -> None:
     async with bot_on(path, reply(text("one two three four five six " * 40), pace=0.05), text("Done.")) as bot:
         bot.channel.faults["send"] = [SendLater("429", 300)]
@@ -77,3 +103,15 @@ async def test_a_left_over_message_is_taken_back_also_after_flood_control(path: 
         await bot.hears(inbound())
         await bot.wakes()
         assert bot.channel.shown == ["Short."]
+
+
+async def test_a_message_sent_anew_is_known_again_by_the_next_invocation(path: Path) -> None:
+    async with bot_on(path, marks=True) as bot:
+        bot.channel.arrives = True
+        bot.channel.faults = {"send": [SendUncertain("cut"), SendUncertain("cut")], "edit": [MessageGone("gone")]}
+        await bot.hears(inbound("", command="stop"))
+        assert (await bot.wakes()).again_in is not None
+        gone, _ = bot.channel.messages
+        del bot.channel.messages[gone]
+        await bot.wakes()
+        assert bot.channel.shown == ["Nothing is running."]

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.history import build_messages, reply_text
-from bot.messages import Answered, Asked, Attachment, Ended, Entry, Json, Person, Quote, Summary
+from bot.messages import Answered, Asked, Attachment, Ended, Entry, Json, Person, Quote, Reply, Summary
 from simulator.model_rules import faults
 from simulator.model_thinking import forged, signed
-from tests import records
-from tests.records import request_with
+from tests.records import is_settled, request_with, violations, words_lost
 from tests.say import BUDI, GROUP, answered, asked, call, inbound, returned
 
 
 def request_of(entries: Sequence[Entry], current: str = "now") -> dict[str, Any]:
     """The request a turn makes next: the record, then a new question."""
-    return records.request_of([*entries, asked("next?", turn=current)], current)
+    return request_with(build_messages([*entries, asked("next?", turn=current)], current))
 
 
 def roles(messages: Sequence[dict[str, Any]]) -> str:
@@ -245,6 +244,13 @@ def test_a_search_that_never_found_anything_is_left_out_once_somebody_speaks() -
     assert of_model("I search.", SEARCH, stop="pause_turn") == [{"type": "text", "text": "I search."}]
 
 
+def test_a_search_that_was_stored_twice_is_sent_once() -> None:
+    again = [answered("I search.", {**SEARCH}, stop="pause_turn"), returned("A")]
+    messages = build_messages([asked(), answered(SEARCH, FOUND, "Found."), asked("and?"), *again], "t")
+    assert faults(request_with(messages)) == []
+    assert str(messages).count("server_tool_use") == 1
+
+
 def test_what_was_found_without_a_search_is_left_out() -> None:
     assert of_model(FOUND, "Found.") == [{"type": "text", "text": "Found."}]
 
@@ -312,9 +318,11 @@ def test_calls_with_one_id_get_their_own_and_keep_their_results() -> None:
 def test_a_call_no_provider_would_take_back_is_made_valid() -> None:
     wild = {"type": "tool_use", "id": "A", "name": "files.read", "input": "a.txt", "index": 0}
     nameless = {"type": "tool_use", "id": "B", "input": None}
-    assert of_model(wild, nameless) == [
+    numbered = {"type": "tool_use", "id": 7, "name": 7, "input": {}}
+    assert of_model(wild, nameless, numbered) == [
         {"type": "tool_use", "id": "A", "name": "files_read", "input": {"input": "a.txt"}},
         {"type": "tool_use", "id": "B", "name": "unnamed", "input": {}},
+        {"type": "tool_use", "id": "7", "name": "7", "input": {}},
     ]
 
 
@@ -493,7 +501,7 @@ RESULTS = block(
 SAID = st.builds(inbound, WORDS, st.integers(1, 99), kind=st.sampled_from(["message", "edit"]))
 ENTRIES = st.one_of(
     st.builds(lambda turn, said: Asked(turn, tuple(said)), TURNS, st.lists(SAID, max_size=2)),
-    st.builds(lambda turn, blocks: answered(*blocks, turn=turn, stop="end_turn"), TURNS, st.lists(BLOCKS, max_size=5)),
+    st.builds(lambda turn, blocks: Answered(turn, Reply(blocks, "end_turn")), TURNS, st.lists(BLOCKS, max_size=5)),
     st.builds(
         lambda turn, results, said, note: replace(
             returned(turn=turn), results=tuple(results), said=tuple(said), note=note
@@ -517,22 +525,22 @@ RECORDS = st.lists(ENTRIES, max_size=10)
 @settings(deadline=None)
 @given(RECORDS, TURNS)
 def test_no_record_whatever_makes_a_request_that_is_refused(entries: list[Entry], current: str) -> None:
-    assert records.violations(entries, current) == []
+    assert violations(build_messages(entries, current)) == []
 
 
 @settings(deadline=None)
 @given(RECORDS, TURNS)
 def test_what_is_repaired_needs_no_more_repair(entries: list[Entry], current: str) -> None:
-    assert records.is_idempotent(entries, current)
+    assert is_settled(build_messages(entries, current))
 
 
 @settings(deadline=None)
 @given(RECORDS, TURNS)
 def test_no_word_of_a_person_in_the_window_is_lost(entries: list[Entry], current: str) -> None:
-    assert records.words_lost(entries, current) == []
+    assert words_lost(entries, build_messages(entries, current)) == []
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(RECORDS, st.lists(st.lists(BLOCKS, max_size=4), max_size=5), st.data())
 def test_every_thought_that_is_sent_back_is_one_its_model_signed(
     entries: list[Entry], replies: list[list[Json]], data: st.DataObject
@@ -540,15 +548,15 @@ def test_every_thought_that_is_sent_back_is_one_its_model_signed(
     """Each reply is signed over the request it answers, as the provider does it."""
     record = [*entries, asked("go", turn="live")]
     for number, blocks in enumerate(replies):
-        request = records.request_of(record, "live")
+        request = request_with(build_messages(record, "live"))
         assert faults(request) + list(forged(request)) == []
         thoughts = [{"type": "thinking", "thinking": f"thought {number}"} for _ in range(data.draw(st.integers(0, 2)))]
-        said = [each for each in blocks if each.get("type") not in ("thinking", "redacted_thinking")]
+        said = [each for each in blocks if each.get("type") not in (None, "thinking", "redacted_thinking")]
         content = signed(request, [*thoughts[:1], *said, *thoughts[1:], call(call_id=f"live{number}")])
         results = data.draw(st.lists(RESULTS, max_size=2))
         done = {"type": "tool_result", "tool_use_id": f"live{number}", "content": "ok"}
         record += [answered(*content, turn="live"), replace(returned(turn="live"), results=(done, *results))]
         if data.draw(st.booleans()):
             record.append(Summary("Folded."))
-    request = records.request_of(record, "live")
+    request = request_with(build_messages(record, "live"))
     assert faults(request) + list(forged(request)) == []

@@ -231,6 +231,15 @@ async def test_the_number_of_model_calls_is_limited(path: Path) -> None:
         assert bot.channel.shown == ["Enough."]
 
 
+async def test_a_pause_before_the_last_call_leaves_that_one_for_an_answer(path: Path) -> None:
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+    pause = reply(text("Searching."), search, stop_reason="pause_turn")
+    async with bot_on(path, pause, text("Enough."), limits=Limits(model_calls=2)) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.model.requests[1]["tool_choice"] == {"type": "none"}
+
+
 async def test_thinking_goes_back_unchanged_with_the_results(path: Path) -> None:
     script = (reply(thinking("hm"), call("look", {"at": "sea"}, id="A")), text("Sea."))
     async with bot_on(path, *script) as bot:

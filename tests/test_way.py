@@ -124,8 +124,7 @@ async def test_the_prefix_is_read_from_the_cache_on_the_second_turn(
             await way.settled()
     second = [record.getMessage() for record in caplog.records if "model replied" in record.getMessage()][1]
     assert "cache_read=<0>" not in second
-    stored = [message for message in way.model.requests[1]["messages"] if "cache_control" in str(message)]
-    assert len(stored) == 1
+    assert str(way.model.requests[1]).count("cache_control") == 3  # the stable part, the last request's end, this one's
 
 
 async def test_the_first_sign_of_life_costs_no_request(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:

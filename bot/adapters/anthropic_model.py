@@ -1,5 +1,8 @@
 """The model behind Anthropic's SDK: one streamed request out, one whole reply back, every failure in our own words.
 
+Three ways lead to a model: Anthropic's own API, Amazon Bedrock, and any server that speaks the Messages API. What a
+model behind one of them does not take is not sent (``bot/shaping.py``).
+
 The reply is put together here and not by the SDK's stream helper: that helper raises in the middle of a reply whose
 tool arguments are not JSON, and takes a stream that merely ends for a whole message (anthropic 2.14,
 ``lib/streaming/_messages.py``). The SDK gives the pooled connection, the wire format, an error for each HTTP status,
@@ -14,33 +17,54 @@ from typing import Any
 
 import anthropic
 import httpx2
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, AsyncAnthropicBedrock
 from anthropic.types import RawMessageStreamEvent
 from msgspec import DecodeError, ValidationError, json
 
+from bot.blocks import is_compaction
 from bot.errors import ConfigError, ModelError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
 from bot.messages import Json, Reply, Usage, whole
+from bot.models import ModelFacts, facts_of
 from bot.ports import OnText, Prompt
+from bot.shaping import shaped
 
 # The server sends pings while it thinks, so a minute without a byte is a dead connection.
 TIMEOUT = anthropic.Timeout(60, connect=5)
+# Other servers send none, and a model on somebody's own machine may read a long prompt for minutes.
+PATIENT = anthropic.Timeout(600, connect=5)
 LONGEST_WAIT = 3600.0
 LONGEST_ERROR = 500
+COMPACTION = "compact-2026-09-04"
 
 # HTTP 200 is an error event inside a stream that had begun: there only the error's type says what happened.
 BEGUN = 200
 PASSING_STATUSES = frozenset({408, 409, 429})
 LASTING_TYPES = frozenset(
-    {"invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error"}
+    {
+        "invalid_request_error",
+        "authentication_error",
+        "billing_error",
+        "permission_error",
+        "not_found_error",
+        "validationException",  # Bedrock's
+    }
 )
-# Anthropic; Anthropic with max_tokens counted in; Bedrock; llama.cpp; vLLM. No error code says it.
+# Anthropic; Anthropic with max_tokens counted in; Bedrock; llama.cpp, with 500 where the reply does not fit; vLLM. No
+# error code says it.
 TOO_LONG = re.compile(
-    r"(prompt|input) is too long|exceeds?\b.{0,60}\bcontext|maximum context length|context\w* (length|window) exceeded",
+    r"(prompt|input) is too long|exceeds?\b.{0,60}\bcontext|maximum context length|context\w* (length|window) exceeded"
+    r"|context size has been exceeded",
     re.IGNORECASE,
 )
+TOO_LONG_STATUSES = (400, 500, BEGUN)
+# How a connection ends that the server gave up while it was not used.
+DROPPED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 
 
-def client(api_key: str, base_url: str) -> AsyncAnthropic:
+Client = AsyncAnthropic | AsyncAnthropicBedrock
+
+
+def client(api_key: str, base_url: str, timeout: anthropic.Timeout = TIMEOUT) -> AsyncAnthropic:
     """A client that repeats nothing by itself and takes its key and address from here only.
 
     Use it in one event loop: its pooled connections belong to the loop that opened them. Raises ConfigError where the
@@ -48,15 +72,46 @@ def client(api_key: str, base_url: str) -> AsyncAnthropic:
     """
     if not re.fullmatch(r"[!-~]+", api_key):
         raise ConfigError("ANTHROPIC_API_KEY is empty or holds a space, a line break or another character no key has.")
-    return AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=TIMEOUT, max_retries=0, open_telemetry=False)
+    return AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0, open_telemetry=False)
+
+
+class _SignedClient(AsyncAnthropicBedrock):
+    async def _prepare_request(self, request: httpx2.Request) -> None:
+        """Sign it. What boto3 raises when it finds no credentials, or none that are still good, has no common base."""
+        try:
+            await super()._prepare_request(request)
+        except Exception as fault:
+            raise ModelUnavailable(f"the request can not be signed: {type(fault).__name__}") from fault
+
+
+def bedrock_client(region: str, base_url: str = "") -> AsyncAnthropicBedrock:
+    """A client that signs each request with the credentials boto3 finds, on Lambda those of the function's role.
+
+    ``region`` "" is that of the environment or of the AWS profile; ``base_url`` "" is AWS's own address there. Raises
+    ConfigError where there is no region.
+    """
+    try:
+        return _SignedClient(
+            aws_region=region or None,
+            base_url=base_url or None,
+            timeout=TIMEOUT,
+            max_retries=0,
+            open_telemetry=False,
+        )
+    except ValueError as fault:
+        raise ConfigError("Set AWS_REGION to the region whose Bedrock is to be used, such as eu-central-1.") from fault
+
+
+Stream = anthropic.AsyncStream[RawMessageStreamEvent]
 
 
 class AnthropicModel:
-    """Port ``Model`` over the Messages API, Anthropic's own or any server that speaks it."""
+    """Port ``Model`` over the Messages API. ``facts`` are what the model takes, by its name where None."""
 
-    def __init__(self, client: AsyncAnthropic, model: str) -> None:
+    def __init__(self, client: Client, model: str, facts: ModelFacts | None = None) -> None:
         self._client = client
         self._model = model
+        self._facts = facts if facts is not None else facts_of(model)
 
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
         draft = Draft()
@@ -83,11 +138,18 @@ class AnthropicModel:
         except ValueError as fault:  # JSONDecodeError, UnicodeDecodeError
             raise ModelUnavailable(f"the model's stream is not readable: {type(fault).__name__}") from fault
 
-    async def _open(self, prompt: Prompt) -> anthropic.AsyncStream[RawMessageStreamEvent]:
+    async def _open(self, prompt: Prompt) -> Stream:
+        body = request(shaped(prompt, self._facts), self._model)
         try:
-            stream: anthropic.AsyncStream[RawMessageStreamEvent] = await self._client.messages.create(
-                **request(prompt, self._model), stream=True
-            )
+            return await self._send(body)
+        except anthropic.APIConnectionError as fault:
+            if not any(isinstance(cause, DROPPED) for cause in _causes(fault)):
+                raise
+        return await self._send(body)  # on a new connection; the one before had gone unused for too long
+
+    async def _send(self, body: Json) -> Stream:
+        try:
+            stream: Stream = await self._client.messages.create(**_with_betas(body), stream=True)
         except (TypeError, UnicodeEncodeError) as fault:
             raise ModelRefusedRequest(f"the request can not be written as JSON: {type(fault).__name__}") from fault
         return stream
@@ -114,7 +176,20 @@ def request(prompt: Prompt, model: str) -> dict[str, Any]:
         body["tools"] = prompt.tools
         if not prompt.allow_tools:
             body["tool_choice"] = {"type": "none"}
+    if prompt.compacts is not None:
+        body["compaction"] = {"type": "summarize"} | ({"instructions": prompt.compacts} if prompt.compacts else {})
     return body
+
+
+def _with_betas(body: Json) -> Json:
+    """The body as the SDK takes it, with what is no part of its stable side yet: the request that folds messages into
+    a block, and the header that each request needs that asks for such a block or begins with one."""
+    content = body["messages"][0]["content"]
+    if "compaction" not in body and (isinstance(content, str) or not is_compaction(content[0])):
+        return body
+    extra = {"extra_body": {"compaction": body["compaction"]}} if "compaction" in body else {}
+    stable = {name: value for name, value in body.items() if name != "compaction"}
+    return {**stable, **extra, "extra_headers": {"anthropic-beta": COMPACTION}}
 
 
 def judge(*, status: int, kind: str, code: str, message: str, retry_after: float | None) -> ModelError:
@@ -123,7 +198,7 @@ def judge(*, status: int, kind: str, code: str, message: str, retry_after: float
     ``kind`` is ``error.type``, ``code`` is ``error.details.error_code``; "" where there is none. A spend limit comes as
     429 or 400 and does not pass by waiting.
     """
-    if status == 413 or (status in (400, BEGUN) and TOO_LONG.search(message)):
+    if status == 413 or (status in TOO_LONG_STATUSES and TOO_LONG.search(message)):
         return PromptTooLong(message)
     if code.endswith("spend_limit_reached"):
         return ModelRefusedRequest(message)
@@ -141,16 +216,39 @@ def seconds(header: str | None) -> float | None:
     return min(wait, LONGEST_WAIT) if math.isfinite(wait) and wait >= 0 else None
 
 
+def _causes(fault: BaseException) -> list[BaseException]:
+    """From what we were told to what broke."""
+    causes = [fault]
+    while (cause := causes[-1].__cause__) is not None:
+        causes.append(cause)
+    return causes
+
+
 def _root_name(fault: BaseException) -> str:
     """The class that says what broke. Texts of lower layers may quote headers, so they stay out of ours."""
-    while fault.__cause__ is not None:
-        fault = fault.__cause__
-    return type(fault).__name__
+    return type(_causes(fault)[-1]).__name__
 
 
 def _readable(block: Json) -> Json:
     """Some servers send the two halves of an emoji in two events: only together are they a character."""
     return {name: whole(value) if name in ("text", "thinking") else value for name, value in block.items()}
+
+
+def usage_of(counts: Json) -> Usage:
+    """The ``usage`` object of a message. Where it does not say for how long what it wrote to the cache is kept, that is
+    five minutes. What folding the messages took stands beside it, by steps."""
+    written, long = counts.get("cache_creation_input_tokens") or 0, counts.get("cache_creation") or {}
+    kept_long = min(long.get("ephemeral_1h_input_tokens") or 0, written)
+    steps = (usage_of(step) for step in counts.get("iterations") or () if step.get("type") == "compaction")
+    own = Usage(
+        fresh=counts.get("input_tokens") or 0,
+        cache_write=written - kept_long,
+        cache_write_long=kept_long,
+        cache_read=counts.get("cache_read_input_tokens") or 0,
+        output=counts.get("output_tokens") or 0,
+        searches=(counts.get("server_tool_use") or {}).get("web_search_requests") or 0,
+    )
+    return sum(steps, start=own)
 
 
 class Draft:
@@ -209,12 +307,7 @@ class Draft:
             content=[_readable(self._blocks[index]) for index in sorted(self._blocks)],
             stop_reason=self._stop_reason,
             model=self._model,
-            usage=Usage(
-                fresh=self._usage.get("input_tokens") or 0,
-                cache_write=self._usage.get("cache_creation_input_tokens") or 0,
-                cache_read=self._usage.get("cache_read_input_tokens") or 0,
-                output=self._usage.get("output_tokens") or 0,
-            ),
+            usage=usage_of(self._usage),
             spoiled=spoiled,
         )
 

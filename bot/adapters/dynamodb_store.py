@@ -11,6 +11,8 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
     T#<tool_use id>           started, or zipped (the ToolRun) and chunks
     T#<tool_use id>#<chunk>   zipped, the rest of a large result
 
+A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at.
+
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
 it only while it has that attribute, so tombstones cost a read nothing, and a message that arrives late sorts to its
@@ -24,6 +26,7 @@ What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1
 """
 
 import asyncio
+import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -37,12 +40,16 @@ from botocore.exceptions import (
 )
 from msgspec.structs import replace
 
-from bot.errors import ConfigError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    Bill,
     ChatSettings,
+    Counter,
     Head,
     Inbound,
     Numbered,
+    Spend,
+    Spent,
     ToolRun,
     decode_entry,
     decode_inbound,
@@ -79,7 +86,11 @@ TRANSACTION_BYTES = 4_000_000
 BATCH_KEYS = 100
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
-"""Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal."""
+"""Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
+gives or takes a third, so that they do not meet again."""
+
+_CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+"""The same for a commit that spends: every conversation of the deployment adds to one of its counters."""
 
 _OVERLOADED = {
     "ProvisionedThroughputExceededException",
@@ -258,7 +269,11 @@ class DynamoDBStore:
             turn=change.turn,
             settings=change.settings or head.settings,
         )
+        for spend in change.spend:  # a counter that is not there yet has no amount that a condition could look at
+            if spend.limit is not None and spend.amount > spend.limit:
+                raise BudgetExceeded(spend)
         update_head = self._update_head(head, after, change.release)
+        spends = [self._spend(spend) for spend in change.spend]
         entries = [
             put
             for seq, entry in enumerate(change.entries, head.last + 1)
@@ -266,18 +281,22 @@ class DynamoDBStore:
         ]
         taken = [self._take(head.conversation, key) for key in dict.fromkeys(change.take) if key not in change.done]
         done = [self._finish(head.conversation, key) for key in dict.fromkeys(change.done)]
-        room = TRANSACTION_ITEMS - 1 - len(entries) - len(taken)
+        room = TRANSACTION_ITEMS - 1 - len(spends) - len(entries) - len(taken)
         if room < 0:
-            raise ValueError(f"One step of {head.conversation!r} has {len(entries) + len(taken)} items; 99 fit.")
+            items = len(spends) + len(entries) + len(taken)
+            raise ValueError(f"One step of {head.conversation!r} has {items} items; 99 fit.")
         try:
             for first in range(room, len(done), TRANSACTION_ITEMS - 1):
                 guarded = done[first : first + TRANSACTION_ITEMS - 1]
                 await self._transact([{"ConditionCheck": self._guard(head)}, *guarded])
-            if writes := [*entries, *taken, *done[:room]]:
-                await self._transact([{"Update": update_head}, *writes])
+            if writes := [*spends, *entries, *taken, *done[:room]]:
+                pauses = _CROWD_PAUSES if spends else _CONFLICT_PAUSES
+                await self._transact([{"Update": update_head}, *writes], pauses)
             else:
                 await self._call(self._client.update_item, **update_head)
         except _ConditionFailed as failed:
+            if 0 < failed.index <= len(spends):
+                raise BudgetExceeded(change.spend[failed.index - 1]) from failed
             if failed.index:
                 raise LookupError(f"A message to settle was never received in {head.conversation!r}.") from failed
             raise _lost(head) from failed
@@ -303,7 +322,7 @@ class DynamoDBStore:
         everybody else an entry is there when it is whole and all before it are there.
         """
         since = max(since, 1)
-        request = {
+        request: dict[str, Any] = {
             "TableName": self._table,
             "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
             "ExpressionAttributeValues": {
@@ -349,6 +368,11 @@ class DynamoDBStore:
                 data = _joined(stored, sk)
                 runs[call] = ToolRun(call) if data is None else decode_tool_run(data)
         return runs
+
+    async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
+        by_key = {_counter_key(counter)["pk"]["S"]: counter for counter in counters}
+        items = await self._get_all([_counter_key(counter) for counter in by_key.values()])
+        return {by_key[item["pk"]["S"]]: _spent(item) for item in items}
 
     async def overdue(self, before: int) -> list[str]:
         """One query of one page for each shard, oldest first."""
@@ -421,16 +445,38 @@ class DynamoDBStore:
         ]
         return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
 
-    async def _transact(self, writes: list[dict[str, Any]]) -> None:
+    def _spend(self, spend: Spend) -> dict[str, Any]:
+        added = {"amount": spend.amount, **{name: getattr(spend.bill, name) for name in Bill.__struct_fields__}}
+        added = {name: number for name, number in added.items() if number or name == "amount"}
+        update: dict[str, Any] = {
+            "TableName": self._table,
+            "Key": _counter_key(spend.counter),
+            "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in added)}",
+            "ExpressionAttributeNames": {f"#{name}": name for name in added},  # some are words of the language
+            "ExpressionAttributeValues": {
+                ":expires": _number(int(self._clock.now()) + spend.keep),
+                **{f":{name}": _number(number) for name, number in added.items()},
+            },
+        }
+        if spend.limit is not None:
+            update["ConditionExpression"] = "attribute_not_exists(#amount) OR #amount <= :room"
+            update["ExpressionAttributeValues"][":room"] = _number(spend.limit - spend.amount)
+        return {"Update": update}
+
+    async def _transact(self, writes: list[dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES) -> None:
         size = sum(len(write["Put"]["Item"].get("zipped", {}).get("B", b"")) for write in writes if "Put" in write)
         if size > TRANSACTION_BYTES:
             raise ValueError(f"One step is {size} bytes compressed; {TRANSACTION_BYTES} fit. Large blocks go to blobs.")
-        await self._call(self._client.transact_write_items, TransactItems=writes)
+        await self._call(self._client.transact_write_items, pauses, TransactItems=writes)
 
     async def _get(self, conversation: str, keys: Iterable[str]) -> dict[str, Item]:
         """The items that are there, by their sort key."""
-        wanted = [_key(conversation, sk) for sk in dict.fromkeys(keys)]
-        items: dict[str, Item] = {}
+        items = await self._get_all([_key(conversation, sk) for sk in dict.fromkeys(keys)])
+        return {item["sk"]["S"]: item for item in items}
+
+    async def _get_all(self, wanted: list[Item]) -> list[Item]:
+        """The items that are there of these keys, in any order."""
+        items: list[Item] = []
         while wanted:
             batch, wanted = wanted[:BATCH_KEYS], wanted[BATCH_KEYS:]
             answer = await self._call(
@@ -438,20 +484,22 @@ class DynamoDBStore:
                 RequestItems={self._table: {"Keys": batch, "ConsistentRead": True}},
             )
             found = answer["Responses"].get(self._table, [])
-            items.update((item["sk"]["S"], item) for item in found)
+            items += found
             left = answer["UnprocessedKeys"].get(self._table, {}).get("Keys", [])
             if left and not found:
                 raise StoreUnavailable("DynamoDB gave none of the items asked for: it is overloaded.")
             wanted = left + wanted  # an answer ends at 16 MB
         return items
 
-    async def _call(self, operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any]:
+    async def _call(
+        self, operation: Callable[..., dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES, **request: Any
+    ) -> dict[str, Any]:
         """One API call off the event loop, its failure in our own words, repeated only after a conflict."""
-        for pause in _CONFLICT_PAUSES:
+        for pause in pauses:
             try:
                 return await asyncio.to_thread(_translated, operation, request)
             except _Conflict:
-                await self._clock.sleep(pause)
+                await self._clock.sleep(pause * random.uniform(2 / 3, 4 / 3))  # noqa: S311 - no secret
         return await asyncio.to_thread(_translated, operation, request)
 
 
@@ -508,6 +556,15 @@ def _fence(head: Head) -> Item:
 
 def _key(conversation: str, sk: str) -> Item:
     return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
+
+
+def _counter_key(counter: Counter) -> Item:
+    return {"pk": {"S": f"B#{counter.scope}#{counter.period}"}, "sk": {"S": "B"}}
+
+
+def _spent(item: Item) -> Spent:
+    bill = {name: int(item[name]["N"]) for name in Bill.__struct_fields__ if name in item}
+    return Spent(int(item["amount"]["N"]), Bill(**bill))
 
 
 def _number(value: int) -> dict[str, str]:

@@ -15,12 +15,16 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
-from bot.errors import ConfigError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    Bill,
     ChatSettings,
+    Counter,
     Head,
     Inbound,
     Numbered,
+    Spend,
+    Spent,
     ToolRun,
     decode_entry,
     decode_inbound,
@@ -43,9 +47,9 @@ MOST_OVERDUE = 500
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
 
-VERSION = 1
+_TALLY = Bill.__struct_fields__
 
-_SCHEMA = """
+_CONVERSATIONS = """
 CREATE TABLE head (
     conversation TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -81,6 +85,21 @@ CREATE TABLE tool_run (
     PRIMARY KEY (conversation, call)
 );
 """
+
+_COUNTERS = f"""
+CREATE TABLE counter (
+    scope TEXT NOT NULL,
+    period TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    amount INTEGER NOT NULL,
+    {", ".join(f"{name} INTEGER NOT NULL" for name in _TALLY)},
+    PRIMARY KEY (scope, period)
+);
+CREATE INDEX counter_expired ON counter (expires_at);
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS)
+"""Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -120,6 +139,9 @@ class SQLiteStore:
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         return await self._read(_tool_runs, conversation, calls)
+
+    async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
+        return await self._read(_spent, counters)
 
     async def overdue(self, before: int) -> list[str]:
         return await self._read(_overdue, before)
@@ -205,7 +227,10 @@ def _commit(database: sqlite3.Connection, head: Head, change: Change, now: int) 
         _settle(database, _TAKE, {"conversation": head.conversation, "key": key})
     for key in change.done:
         _settle(database, _FINISH, {"conversation": head.conversation, "key": key, "expires": now + REMEMBERED})
+    for spend in change.spend:
+        _add(database, spend, now)
     database.execute("DELETE FROM inbox WHERE expires_at <= ?", (now,))
+    database.execute("DELETE FROM counter WHERE expires_at <= ?", (now,))
     return after
 
 
@@ -243,6 +268,35 @@ _FINISH = (
 def _settle(database: sqlite3.Connection, statement: str, values: dict[str, str | int]) -> None:
     if database.execute(statement, values).rowcount == 0:
         raise LookupError(f"A message to settle was never received in {values['conversation']!r}.")
+
+
+_ADD = (
+    f"INSERT INTO counter VALUES (?, ?, ?, ?, {', '.join('?' for _ in _TALLY)})"  # noqa: S608 - names of our own
+    " ON CONFLICT DO UPDATE SET amount = amount + excluded.amount, "
+    f"{', '.join(f'{name} = {name} + excluded.{name}' for name in _TALLY)}"
+)
+
+
+def _add(database: sqlite3.Connection, spend: Spend, now: int) -> None:
+    scope, period = spend.counter.scope, spend.counter.period
+    if spend.limit is not None:
+        row = database.execute("SELECT amount FROM counter WHERE scope = ? AND period = ?", (scope, period)).fetchone()
+        if (row[0] if row else 0) + spend.amount > spend.limit:
+            raise BudgetExceeded(spend)
+    tally = (getattr(spend.bill, name) for name in _TALLY)
+    database.execute(_ADD, (scope, period, now + spend.keep, spend.amount, *tally))
+
+
+def _spent(database: sqlite3.Connection, counters: Sequence[Counter]) -> dict[Counter, Spent]:
+    spent = {}
+    for counter in counters:
+        row = database.execute(
+            f"SELECT amount, {', '.join(_TALLY)} FROM counter WHERE scope = ? AND period = ?",  # noqa: S608 - as above
+            (counter.scope, counter.period),
+        ).fetchone()
+        if row is not None:
+            spent[counter] = Spent(row[0], Bill(*row[1:]))
+    return spent
 
 
 def _inbox(database: sqlite3.Connection, conversation: str) -> list[Inbound]:
@@ -329,11 +383,12 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
         database.execute("PRAGMA synchronous = FULL")
         with _transaction(database):
             (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
+            if version > len(_LAYOUTS):
                 raise ConfigError(f"KABAR_DATA: {path} was written by a newer Kabar (layout {version}): update Kabar.")
-            if version == 0:
-                for statement in _SCHEMA.split(";"):
+            for layout in _LAYOUTS[version:]:
+                for statement in layout.split(";"):
                     database.execute(statement)
-                database.execute(f"PRAGMA user_version = {VERSION}")
+            if version < len(_LAYOUTS):
+                database.execute(f"PRAGMA user_version = {len(_LAYOUTS)}")
     except sqlite3.Error as error:
         raise ConfigError(f"KABAR_DATA: {path} can not be used: {error}") from error

@@ -17,7 +17,7 @@ from bot.channels.terminal import TerminalChannel, typed
 from bot.cli.wiring import Local, local
 from bot.intake import accept
 from bot.messages import Person
-from handlers.settings import Settings
+from handlers.settings import Settings, lacks_key
 
 LEAVE = ("/quit", "/exit", "/q")
 
@@ -105,7 +105,7 @@ def _read_line() -> str | None:
 
 @asynccontextmanager
 async def _some_model(settings: Settings) -> AsyncIterator[Settings]:
-    if settings.anthropic_api_key or settings.anthropic_base_url != Settings().anthropic_base_url:
+    if not lacks_key(settings):
         yield settings
         return
     from simulator.model import demo_app

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from handlers.settings import Settings
+from handlers.settings import Settings, lacks_key
 
 SOME_PLATFORM = (
     "Nothing to listen to. For Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack set SLACK_BOT_TOKEN "
@@ -47,5 +47,5 @@ def _for_anybody(settings: Settings) -> Iterator[str]:
 
 
 def _to_think(settings: Settings) -> Iterator[str]:
-    if not settings.anthropic_api_key and settings.anthropic_base_url == Settings().anthropic_base_url:
+    if lacks_key(settings):
         yield "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server of your own that speaks the Messages API."

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
@@ -58,9 +57,7 @@ async def local(
             await wake.wake(conversation, "given up")  # the person has not heard of it yet
 
     wake = LocalWake(run, clock, give_up=give_up)
-    workshop = make_workshop(
-        _with_some_key(settings), store, wake, clock, more_channels=channels or {}, more_tools=tools
-    )
+    workshop = make_workshop(settings, store, wake, clock, more_channels=channels or {}, more_tools=tools)
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
@@ -70,10 +67,3 @@ async def local(
         await asyncio.shield(wake.stop(grace))
         await workshop.close()
         store.close()
-
-
-def _with_some_key(settings: Settings) -> Settings:
-    """A server of one's own that speaks the Messages API need not want a key; the client does."""
-    if settings.anthropic_api_key or settings.anthropic_base_url == Settings().anthropic_base_url:
-        return settings
-    return replace(settings, anthropic_api_key="none")

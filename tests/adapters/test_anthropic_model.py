@@ -120,6 +120,19 @@ async def test_an_empty_refusal_is_a_whole_reply() -> None:
     assert (answer.content, answer.stop_reason) == ([], "refusal")
 
 
+async def test_usage_tells_for_how_long_the_cache_keeps_what_was_written_and_what_was_searched() -> None:
+    usage = {
+        "input_tokens": 1,
+        "cache_creation_input_tokens": 70,
+        "cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 50},
+        "cache_read_input_tokens": 3,
+        "output_tokens": 4,
+        "server_tool_use": {"web_search_requests": 5, "web_fetch_requests": 6},
+    }
+    answer = await answer_to(reply(text("a"), usage=usage))
+    assert answer.usage == Usage(fresh=1, cache_write=20, cache_write_long=50, cache_read=3, output=4, searches=5)
+
+
 async def test_usage_tells_fresh_written_and_read_tokens() -> None:
     system = [{"type": "text", "text": "word " * 100, "cache_control": {"type": "ephemeral"}}]
     async with scripted(text("one"), text("two"), smallest_prefix=0) as script, model(script.url) as claude:

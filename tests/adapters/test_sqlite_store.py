@@ -15,7 +15,7 @@ import pytest
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.errors import ConfigError, StoreUnavailable
-from bot.messages import Inbound, Numbered, Person, Place, Summary
+from bot.messages import Counter, Inbound, Numbered, Person, Place, Spend, Summary
 from bot.ports import Change, Receipt
 from tests.clock import FakeClock
 
@@ -146,6 +146,29 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path, clock: FakeClock) -
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(ConfigError, match="newer Kabar"):
         SQLiteStore(path, clock)
+
+
+async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_has(path: Path, clock: FakeClock) -> None:
+    store = SQLiteStore(path, clock)
+    await store.receive(said(1))
+    store.close()
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("DROP TABLE counter; PRAGMA user_version = 1;")
+    store = SQLiteStore(path, clock)
+    assert await store.spent([Counter("all", "2033-05")]) == {}
+    assert await store.inbox(CHAT) == [said(1)]
+    store.close()
+
+
+async def test_counters_are_forgotten_when_their_time_is_over(store: SQLiteStore, clock: FakeClock) -> None:
+    minute = Counter("minute:person:telegram:7", "2033-05-18T03:33")
+    head = await store.claim(CHAT, "me", int(clock.now() * 1000) + 1)
+    assert head is not None
+    head = await store.commit(head, Change(spend=(Spend(minute, 1, keep=60),)))
+    assert minute in await store.spent([minute])
+    clock.advance(60)
+    await store.commit(head, Change())
+    assert await store.spent([minute]) == {}
 
 
 async def test_a_database_that_can_not_be_written_is_an_outage(store: SQLiteStore, path: Path) -> None:

@@ -14,13 +14,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from msgspec.structs import replace
 
 from bot.adapters import dynamodb_store, sqlite_store
-from bot.errors import LeaseLost
+from bot.errors import BudgetExceeded, LeaseLost
 from bot.messages import (
     Answered,
     Asked,
     Attachment,
+    Bill,
     Button,
     ChatSettings,
+    Counter,
     Ended,
     Entry,
     Head,
@@ -32,6 +34,8 @@ from bot.messages import (
     Quote,
     Reply,
     Returned,
+    Spend,
+    Spent,
     Summary,
     ToolRun,
     Turn,
@@ -403,6 +407,76 @@ async def test_a_thousand_entries_are_read_at_once(store: Store, clock: FakeCloc
     for first in range(0, 1_000, 50):
         head = await store.commit(head, Change(summaries(*texts[first : first + 50])))
     assert await store.record(CHAT, 1) == [Numbered(seq, Summary(text)) for seq, text in enumerate(texts, 1)]
+
+
+# Counters
+
+
+DAY = Counter("person:telegram:7", "2033-05-18")
+MONTH = Counter("all", "2033-05")
+
+
+async def test_what_is_spent_adds_up_over_conversations_and_can_be_read(store: Store, clock: FakeClock) -> None:
+    bill = Bill(turns=1, calls=2, unpriced=1, cost=70, fresh=5, cache_write=4, cache_read=3, output=2, searches=1)
+    head = await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 100), Spend(MONTH, 40, 40))))
+    await store.commit(head, Change(spend=(Spend(DAY, -30, bill=bill),)))
+    other = await claimed(store, clock, conversation="telegram:8")
+    await store.commit(other, Change(spend=(Spend(DAY, 1, bill=replace(bill, cache_write_long=9)),)))
+
+    assert await store.spent([DAY, MONTH, Counter("all", "2033-06")]) == {
+        DAY: Spent(71, bill + replace(bill, cache_write_long=9)),
+        MONTH: Spent(40),
+    }
+    assert await store.spent([]) == {}
+
+
+@pytest.mark.parametrize("amount", [31, 101])
+async def test_a_step_that_would_go_above_a_limit_is_not_stored_at_all(
+    store: Store, clock: FakeClock, amount: int
+) -> None:
+    await store.receive(said(1))
+    spent = (Spend(MONTH, 5), Spend(DAY, 70, 100))
+    head = await store.commit(await claimed(store, clock), Change(spend=spent))
+    too_much = Spend(DAY, amount, 100)
+    with pytest.raises(BudgetExceeded) as refused:
+        await store.commit(head, Change(summaries("x"), turn(), take=(said(1).key,), spend=(Spend(MONTH, 5), too_much)))
+    assert refused.value.spend == too_much
+    assert await store.record(CHAT, 1) == []
+    assert await store.inbox(CHAT) == [said(1)]
+    assert (await claimed(store, clock)).turn is None
+    assert await store.spent([DAY, MONTH]) == {DAY: Spent(70), MONTH: Spent(5)}
+    await store.commit(head, Change(spend=(Spend(DAY, 30, 100),)))
+
+
+async def test_more_than_a_whole_limit_never_fits(store: Store, clock: FakeClock) -> None:
+    with pytest.raises(BudgetExceeded):
+        await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 101, 100),)))
+    assert await store.spent([DAY]) == {}
+
+
+async def test_who_lost_the_lease_spends_nothing_whatever_the_limit(store: Store, clock: FakeClock) -> None:
+    old = await claimed(store, clock, "a")
+    clock.advance(LEASE)
+    await claimed(store, clock, "b")
+    with pytest.raises(LeaseLost):
+        await store.commit(old, Change(spend=(Spend(DAY, 1, 100),)))
+    assert await store.spent([DAY]) == {}
+
+
+async def test_commits_at_once_never_pass_a_limit_together(store: Store, clock: FakeClock) -> None:
+    heads = [await claimed(store, clock, conversation=f"telegram:{number}") for number in range(20)]
+    commits = (store.commit(head, Change(spend=(Spend(MONTH, 3, 50),))) for head in heads)
+    outcomes = await asyncio.gather(*commits, return_exceptions=True)
+    assert [type(each) for each in outcomes if not isinstance(each, Head)] == [BudgetExceeded] * 4
+    assert await store.spent([MONTH]) == {MONTH: Spent(48)}
+
+
+async def test_a_hundred_counters_are_read_at_once(store: Store, clock: FakeClock) -> None:
+    counters = [Counter(f"person:{number}", "2033-05-18") for number in range(100)]
+    head = await claimed(store, clock)
+    for first in range(0, 100, 50):
+        head = await store.commit(head, Change(spend=tuple(Spend(each, 1) for each in counters[first : first + 50])))
+    assert await store.spent(counters) == {each: Spent(1) for each in counters}
 
 
 # Tool calls

@@ -28,6 +28,18 @@ def test_a_number_is_whole_and_above_zero(number: str) -> None:
         read_settings({"KABAR_MAX_TOKENS": number})
 
 
+def test_budgets_are_dollars_and_zero_is_no_limit() -> None:
+    settings = read_settings({"KABAR_BUDGET_DAY": "0", "KABAR_BUDGET_MONTH": "12.50", "KABAR_MESSAGES_PER_MINUTE": "0"})
+    assert (settings.kabar_budget_day, settings.kabar_budget_month) == (0.0, 12.5)
+    assert settings.kabar_messages_per_minute == 0
+
+
+@pytest.mark.parametrize("amount", ["-1", "1e3", "nan", "inf", "$2", "2,50", "0.0000001"])
+def test_what_is_no_amount_of_dollars_is_refused(amount: str) -> None:
+    with pytest.raises(ConfigError, match="KABAR_BUDGET_DAY must be dollars"):
+        read_settings({"KABAR_BUDGET_DAY": amount})
+
+
 @pytest.mark.parametrize("level", ["debug", "INFO", "Warning"])
 def test_a_log_level_may_be_written_in_any_case(level: str) -> None:
     assert read_settings({"KABAR_LOG_LEVEL": level}).kabar_log_level == level

@@ -68,7 +68,9 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
     assert set(flags.values()) == {UNCHECKED_HASH}
 
 
-@pytest.mark.parametrize(("function", "most"), [("webhook", 25_000_000), ("worker", 90_000_000), ("deadletter", 90_000_000)])
+@pytest.mark.parametrize(
+    ("function", "most"), [("webhook", 25_000_000), ("worker", 90_000_000), ("deadletter", 90_000_000)]
+)
 @pytest.mark.parametrize("arch", MACHINES)
 def test_a_package_stays_small(packages: Packages, function: str, arch: str, most: int) -> None:
     """Lambda's own limit is 262,144,000 bytes; long before it, unpacking and loading show in the start."""

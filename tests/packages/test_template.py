@@ -67,6 +67,14 @@ def test_every_variable_is_a_setting_and_none_is_a_secret(name: str) -> None:
 def test_the_defaults_agree_with_the_settings() -> None:
     assert PARAMETERS["Model"]["Default"] == Settings().kabar_model
     assert PARAMETERS["LogLevel"]["Default"] == Settings().kabar_log_level
+    assert PARAMETERS["CheaperModel"]["Default"] == Settings().kabar_cheaper_model
+    assert PARAMETERS["MessagesPerMinute"]["Default"] == Settings().kabar_messages_per_minute
+    assert [PARAMETERS[f"Budget{each}"]["Default"] for each in ("PersonDay", "ChatDay", "Day", "Month")] == [
+        Settings().kabar_budget_person_day,
+        Settings().kabar_budget_chat_day,
+        Settings().kabar_budget_day,
+        Settings().kabar_budget_month,
+    ]
     assert (PARAMETERS["Owner"]["Default"], PARAMETERS["AllowedUsers"]["Default"]) == ("", "")
 
 

@@ -107,6 +107,10 @@ def test_our_own_tools_may_run_between_a_call_of_the_providers_and_its_result() 
     assert faults(mixed) == []
 
 
+def test_a_compaction_of_the_providers_may_begin_a_conversation() -> None:
+    assert faults(asked(model({"type": "compaction", "content": "They plan a trip."}), user(said("and?")))) == []
+
+
 PREFILL = "This model does not support assistant message prefill"
 UNANSWERED = "`tool_use` ids were found without `tool_result` blocks immediately after"
 UNEXPECTED = "unexpected `tool_use_id` found in `tool_result` blocks"

@@ -110,6 +110,8 @@ class TelegramChannel:
             return
         try:
             await self._bot.send_chat_action(int(place.chat), ChatAction.TYPING, message_thread_id=_thread(place))
+        except FloodControl as error:  # holds for everything that is sent to this chat
+            raise _translated(error) from error
         except TelegramError as error:
             logger.info("conversation=<%s> error=<%s> | typing was not shown", place.conversation, error)
 

@@ -1,0 +1,127 @@
+"""A prompt made into one that a model takes: what it lacks is replaced or left out, never sent and refused. Pure.
+
+The record and the history built from it know nothing of this: the same conversation can go on with another model, and
+with the first one again, at any time.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from bot.blocks import SERVER_CALLS, THINKING, is_server_result, text
+from bot.media import MEDIA
+from bot.messages import Json
+from bot.models import ModelFacts
+from bot.ports import Prompt
+
+NOT_SHOWN = {
+    "image": "(A picture. This model can not see pictures.)",
+    "document": "(A document. This model can not open documents.)",
+}
+NOTHING_LEFT = "(Nothing of this can be shown to this model.)"
+GO_ON = "(Go on.)"
+OF_SERVER_TOOLS = ("citations", "caller", "toolset_name")
+"""Fields of other blocks that come with tools the provider runs."""
+
+
+def shaped(prompt: Prompt, facts: ModelFacts) -> Prompt:
+    """The same prompt for a model with these facts. What is shaped the same way each time stays cached."""
+    return replace(
+        prompt,
+        system=[_marked(block, facts) for block in prompt.system],
+        tools=_tools(prompt, facts),
+        messages=_with_the_user_at_both_ends([_message(message, facts) for message in prompt.messages], facts),
+        max_tokens=min(prompt.max_tokens, facts.output),
+    )
+
+
+def _tools(prompt: Prompt, facts: ModelFacts) -> list[Json]:
+    """None where none may be called and that can not be said in any other way."""
+    if not facts.tools or not (prompt.allow_tools or facts.tool_choice):
+        return []
+    return [_tool(tool, facts) for tool in prompt.tools if facts.server_tools or _is_ours(tool)]
+
+
+def _is_ours(tool: Json) -> bool:
+    return tool.get("type") in (None, "custom")
+
+
+def _tool(tool: Json, facts: ModelFacts) -> Json:
+    return _marked(tool if facts.strict else _without(tool, "strict"), facts)
+
+
+def _message(message: Json, facts: ModelFacts) -> Json:
+    """A message never goes: where nothing of it is left it says so, and roles still take turns."""
+    return {**message, "content": _content(message["content"], facts) or [text(NOTHING_LEFT)]}
+
+
+def _content(content: str | list[Json], facts: ModelFacts) -> str | list[Json]:
+    if isinstance(content, str):
+        return content
+    return [_marked(shown, facts) for block in content if (shown := _block(block, facts)) is not None]
+
+
+def _block(block: Json, facts: ModelFacts) -> Json | None:
+    """The block, what stands for it, or None where nothing does."""
+    kind = str(block["type"])
+    if kind in THINKING:
+        return block if facts.thinking else None
+    if kind in SERVER_CALLS or kind == "container_upload" or is_server_result(block):
+        return block if facts.server_tools else None
+    if kind == "compaction":
+        return block if facts.compaction else _summary(block)
+    if kind in MEDIA:
+        return block if facts.images else _in_place_of(block, NOT_SHOWN[kind])
+    if kind == "tool_use" and not facts.tools:
+        return _in_place_of(block, f"(Called the tool {block['name']}: {_as_text(block['input'])})")
+    if kind == "tool_result":
+        return _result(block, facts)
+    return block if facts.server_tools else _without(block, *OF_SERVER_TOOLS)
+
+
+def _result(block: Json, facts: ModelFacts) -> Json:
+    content = _content(block.get("content", ""), facts)
+    if not facts.tools:
+        return _in_place_of(block, f"(The tool returned: {_as_text(content)})")
+    return {**(block if facts.server_tools else _without(block, *OF_SERVER_TOOLS)), "content": content}
+
+
+def _summary(block: Json) -> Json | None:
+    """What another provider folded away, in words."""
+    words = block.get("content")
+    return _in_place_of(block, f"<summary>\n{words}\n</summary>") if isinstance(words, str) and words.strip() else None
+
+
+def _in_place_of(block: Json, words: str) -> Json:
+    """Words that carry the block's cache mark, if it has one."""
+    mark = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
+    return text(words) | mark
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list) and all(block.get("type") == "text" for block in value):
+        return "\n".join(block["text"] for block in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _with_the_user_at_both_ends(messages: Sequence[Json], facts: ModelFacts) -> list[Json]:
+    """Only a provider's own summary may come before the user, and a reply that paused in a tool of its provider's can
+    only be gone on with there."""
+    first, *rest = messages
+    if first["role"] == "assistant" and not facts.compaction:
+        follows = rest.pop(0)["content"] if rest and rest[0]["role"] == "user" else []
+        first = {"role": "user", "content": [*first["content"], *follows]}
+    paused = not facts.server_tools and [first, *rest][-1]["role"] == "assistant"
+    return [first, *rest, *([{"role": "user", "content": [text(GO_ON)]}] if paused else [])]
+
+
+def _marked(block: Json, facts: ModelFacts) -> Json:
+    return block if facts.caching else _without(block, "cache_control")
+
+
+def _without(block: Json, *names: str) -> Json:
+    if not any(name in block for name in names):
+        return block
+    return {name: value for name, value in block.items() if name not in names}

@@ -1,0 +1,86 @@
+"""The page that ``/usage`` shows: what a person, a chat and everybody used today and this month. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from bot.budget import Budget, bill_of, chat_of, day_of, month_of
+from bot.messages import Answered, Bill, Counter, Entry, Inbound, Spent
+from bot.models import PRICES_OF
+from bot.texts import say
+
+
+class Row(Struct, frozen=True):
+    """``name`` is that of a text; the sum is over ``counters``, and ``limit`` holds for their spending together."""
+
+    name: str
+    counters: tuple[Counter, ...]
+    limit: int | None = None
+
+
+def rows(asked: Inbound, budget: Budget, at: float, *, everybody: bool) -> list[Row]:
+    """What the page is about. A month is the sum of its days, at most 31 counters for each of two or three scopes."""
+    person, chat = f"person:{asked.sender.id}", f"chat:{chat_of(asked.conversation)}"
+    found = [
+        Row("usage_person_day", (Counter(person, day_of(at)),), budget.person_day),
+        Row("usage_person_month", _days(person, at)),
+        Row("usage_chat_day", (Counter(chat, day_of(at)),), budget.chat_day),
+        Row("usage_chat_month", _days(chat, at)),
+    ]
+    if everybody:
+        found += [
+            Row("usage_all_day", (Counter("all", day_of(at)),), budget.day),
+            Row("usage_all_month", (Counter("all", month_of(at)),), budget.month),
+        ]
+    return found
+
+
+def _days(scope: str, at: float) -> tuple[Counter, ...]:
+    today = datetime.fromtimestamp(at, UTC).day
+    return tuple(Counter(scope, f"{month_of(at)}-{day:02d}") for day in range(1, today + 1))
+
+
+def page(rows: Sequence[Row], spent: Mapping[Counter, Spent], entries: Sequence[Entry], language: str) -> str:
+    """``entries`` are what the chat may still see; its last turn with an answer of the model has a line of its own."""
+    bills = {row: _sum(spent[each].bill for each in row.counters if each in spent) for row in rows}
+    lines = [_line(say(row.name, language), bill, row.limit, language) for row, bill in bills.items()]
+    if (last := last_bill(entries)).calls:
+        lines.insert(0, _line(say("usage_last", language), last, None, language))
+    sentences = [say("usage", language, date=PRICES_OF), "\n".join(lines)]
+    if unpriced := max(bill.unpriced for bill in (last, *bills.values())):
+        sentences.append(say("usage_unpriced", language, calls=number(unpriced)))
+    return "\n\n".join(sentences)
+
+
+def last_bill(entries: Sequence[Entry]) -> Bill:
+    """Of the newest turn that the model answered."""
+    answers = [entry for entry in entries if isinstance(entry, Answered)]
+    return _sum(bill_of(each) for each in answers if each.turn == answers[-1].turn)
+
+
+def _sum(bills: Iterable[Bill]) -> Bill:
+    return sum(bills, start=Bill())
+
+
+def _line(name: str, bill: Bill, limit: int | None, language: str) -> str:
+    prompt = bill.fresh + bill.cache_write + bill.cache_write_long + bill.cache_read
+    values = {
+        "whose": name,
+        "turns": number(bill.turns),
+        "tokens": number(prompt + bill.output),
+        "cached": str(bill.cache_read * 100 // prompt if prompt else 0),
+        "cost": dollars(bill.cost),
+    }
+    line = say("usage_line" if bill.turns or not bill.calls else "usage_one", language, **values)
+    return line if limit is None else f"{line} {say('usage_limit', language, limit=dollars(limit))}"
+
+
+def dollars(millionths: int) -> str:
+    """With as many places as say something: $12.30, $0.0042."""
+    return f"${millionths / 1_000_000:.{2 if millionths >= 1_000_000 or not millionths else 4}f}"
+
+
+def number(count: int) -> str:
+    """Thousands apart by a thin space: a comma or a point would mean something else in one of our languages."""
+    return f"{count:,}".replace(",", "\u202f")

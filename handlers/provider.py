@@ -1,0 +1,52 @@
+"""Which models there are to think with, and how they are reached: the only room that makes their clients."""
+
+from msgspec.structs import replace
+
+from bot.adapters.anthropic_model import PATIENT, AnthropicModel, Client, bedrock_client, client
+from bot.errors import ConfigError
+from bot.models import ModelFacts, facts_of, on_bedrock, with_features
+from handlers.settings import Settings, features, lacks_key, provider
+
+NO_KEY = "none"
+"""A server of one's own need not want a key, but the client sends one."""
+
+
+class Provider:
+    """The models of one provider, over one pool of connections. Raises ConfigError naming what is missing.
+
+    Made inside the running event loop: its client belongs to it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._kind = provider(settings)
+        self._client = _client(self._kind, settings)
+
+    def model(self, name: str) -> AnthropicModel:
+        return AnthropicModel(self._client, name, self.facts(name))
+
+    def facts(self, name: str) -> ModelFacts:
+        """What we know of a model, as it is here. What the settings say of a model is said of the main one."""
+        facts = facts_of(name)
+        if self._kind == "bedrock":
+            facts = on_bedrock(facts)
+        if name != self._settings.kabar_model:
+            return facts
+        if self._settings.kabar_model_features:
+            facts = with_features(facts, features(self._settings.kabar_model_features))
+        if self._settings.kabar_model_context:
+            facts = replace(facts, context=self._settings.kabar_model_context)
+        return facts
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _client(kind: str, settings: Settings) -> Client:
+    if kind == "bedrock":
+        return bedrock_client(settings.aws_region, settings.anthropic_bedrock_base_url)
+    if lacks_key(settings):
+        raise ConfigError("Set ANTHROPIC_API_KEY, or try the bot without one: make run.")
+    if kind == "anthropic":
+        return client(settings.anthropic_api_key, settings.anthropic_base_url)
+    return client(settings.anthropic_api_key or NO_KEY, settings.anthropic_base_url, PATIENT)
