@@ -117,7 +117,11 @@ class Beginnings:
                 return self._edited_late(first, entries)
             case "message":
                 # What gets the same answer of ours gets it once: old messages, a stranger's, a command sent twice.
-                batch, told = run_of(inbox, self._own_answer), self._own_answer(first)
+                # What the model answers is one person's: a turn has one asker, and runs with that one's rights.
+                batch, told = (
+                    run_of(inbox, lambda each: self._own_answer(each) or each.sender.id),
+                    self._own_answer(first),
+                )
                 if told is None and not any(map(is_readable, batch)):
                     told = Told(say("unreadable", first.sender.language))
                 return Question(said=tuple(batch), told=told)

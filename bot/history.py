@@ -4,6 +4,7 @@ Two steps: the record told as a conversation (here), and that conversation made 
 API, whatever crashes, stops, edits, other models and older versions left behind (``repair``).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from bot.repair import repaired
 
 HIDDEN = ("refused", "told", "undone")
 """Ends of turns that the model is never shown."""
+MARK = re.compile(r"<(/?(?:context|quote|attachment|summary)\b)", re.IGNORECASE)
 LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 """Of the times that can be told as a date."""
 
@@ -79,7 +81,9 @@ def say(said: Iterable[Inbound]) -> list[Json]:
     blocks = []
     for inbound in said:
         blocks.append(text(_context(inbound)))
-        words = "\n\n".join(filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), inbound.words)))
+        words = "\n\n".join(
+            filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), _unmarked(inbound.words)))
+        )
         blocks.append(text(words or "(an empty message)"))
     return blocks
 
@@ -96,12 +100,19 @@ def _quoted(inbound: Inbound) -> str:
     if inbound.quote is None:
         return ""
     author = "your own message" if inbound.quote.ours else (_plain(inbound.quote.author) or "somebody")
-    return f'<quote from="{author}">\n{inbound.quote.text.strip()}\n</quote>'
+    return f'<quote from="{author}">\n{_unmarked(inbound.quote.text.strip())}\n</quote>'
 
 
 def _attached(attachment: Attachment) -> str:
-    details = ", ".join(filter(None, (_plain(attachment.name), attachment.media_type, attachment.description)))
+    details = ", ".join(
+        filter(None, (_plain(attachment.name), attachment.media_type, _unmarked(attachment.description)))
+    )
     return f'<attachment kind="{attachment.kind}">{details}</attachment>'
+
+
+def _unmarked(words: str) -> str:
+    """Somebody's words, in which none of our marks can be opened or closed: they would speak as us, or as another."""
+    return MARK.sub(r"&lt;\1", words)
 
 
 def _plain(name: str) -> str:

@@ -1,8 +1,8 @@
 """What models cost and can do, as data with its date.
 
-Prices are US dollars for a million tokens, as published by who made the model. A model that is not listed, such as one
-of your own, costs nothing that we know of and is taken to do the least: settings say otherwise where it does more.
-Source: the providers' models, pricing, prompt caching and Messages API compatibility pages.
+Prices are US dollars for a million tokens. A model that is not listed, such as one of your own, costs nothing that we
+know of and is taken to do the least: settings say otherwise where it does more. Source: for Claude and DeepSeek their
+makers' own pages on models, pricing, caching and the Messages API; for the others pages about them.
 """
 
 from collections.abc import Collection

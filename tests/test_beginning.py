@@ -213,3 +213,13 @@ async def test_giving_up_comes_back_where_the_person_can_not_be_told_yet(path: P
         assert await bot.turns.give_up(HERE.conversation) == Outcome(again_in=5)
         assert await bot.turns.give_up(HERE.conversation) == Outcome()
         assert bot.channel.shown[0].startswith("Something went wrong on my side")
+
+
+async def test_what_two_people_ask_at_once_is_two_turns_each_with_its_own_asker(path: Path) -> None:
+    async with bot_on(path, text("For Ann."), text("For Budi.")) as bot:
+        await bot.hears(inbound("tea?", 1, place=GROUP), inbound("coffee?", 2, sender=BUDI, place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        assert "coffee?" not in words(bot.model.requests[0])
+        await bot.wakes(GROUP.conversation)
+        assert bot.channel.shown == ["For Ann.", "For Budi."]
+        assert bot.channel.replied_to == ["1", "2"]
