@@ -47,7 +47,7 @@ bench: .venv/dev/.ready libraries ## Measure starts and turns; prints JSON
 	@.venv/dev/bin/python -m benchmarks
 
 .PHONY: chaos
-chaos: .venv/dev/.ready .venv/emulator/.ready ## Kill and repeat at every step, about eight minutes; prints JSON
+chaos: .venv/dev/.ready .venv/emulator/.ready ## Kill and repeat at every step, for some ten minutes; prints JSON
 	@.venv/dev/bin/python -m chaos
 
 .PHONY: load
