@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.budget import Budget, bill_of, lately
+from bot.errors import LeaseLost
 from bot.inbox import turn_with
 from bot.messages import (
     Answered,
@@ -174,7 +175,10 @@ class Journal:
     # A provider's call ids are unique in a reply, not always in a conversation: the turn makes them so.
 
     async def started(self, call: str) -> None:
-        await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call)))
+        """Raises LeaseLost where somebody else has started it: a worker that was stalled finds out here, and only here,
+        before it does a second time what was done meanwhile."""
+        if not await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call))):
+            raise LeaseLost(f"The call {call} was started by somebody else.")
 
     async def finished(self, call: str, result: Json) -> None:
         await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call), result=result))

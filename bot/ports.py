@@ -89,8 +89,12 @@ class Store(Protocol):
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         """The entries from ``since`` on, in order."""
 
-    async def put_tool_run(self, conversation: str, run: ToolRun) -> None:
-        """Remember that a call started, or its result. A stored result is never replaced by a start."""
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
+        """Remember that a call started, or its result; False where the start is not the first we hear of the call.
+
+        Atomic: of any number of starts, at once or later, one is the first; no other, and no start that comes after a
+        result, changes anything.
+        """
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         """What is known of these calls, by tool_use id."""

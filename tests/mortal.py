@@ -161,8 +161,8 @@ class ProcessStore:
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         return await self._do(self._store.record, conversation, since)
 
-    async def put_tool_run(self, conversation: str, run: ToolRun) -> None:
-        await self._do(self._store.put_tool_run, conversation, run)
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
+        return await self._do(self._store.put_tool_run, conversation, run)
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         return await self._do(self._store.tool_runs, conversation, calls)

@@ -105,6 +105,9 @@ FAULTS: dict[str, tuple[str, Callable[[], SendError]]] = {
     "a message to edit is gone": ("edit", lambda: MessageGone("message to edit not found")),
 }
 
+STEPS_OF_A_TURN = 22
+"""With one tool call and two replies."""
+
 MOST_WAKES = 60
 """After which everything must be quiet."""
 
@@ -650,6 +653,17 @@ class Conversations(RuleBasedStateMachine):
         conversation = one_of(self._idle(), which)
         self.run(self._soon(lambda: self.world.serve(conversation, fate, seconds)))
 
+    @rule(chat=MANY, person=MANY, plan=PLANS, fate=FATES, seconds=SECONDS)
+    def somebody_writes_and_a_worker_is_at_it(
+        self, chat: int, person: int, plan: str, fate: Fate | None, seconds: float
+    ) -> None:
+        """The commonest of all sequences, so that it is common here too."""
+        self.somebody_writes(chat, person, plan, wakes=1)
+        conversation = one_of(self.world.chats, chat).place.conversation
+        if conversation in self._idle():
+            self.run(self._soon(lambda: self.world.serve(conversation, fate)))
+        self.time_passes(seconds)
+
     @rule(chat=MANY, fate=FATES)
     def a_wake_arrives_that_nobody_sent(self, chat: int, fate: Fate | None) -> None:
         conversation = one_of(self.world.chats, chat).place.conversation
@@ -811,3 +825,15 @@ def test_whatever_happens_every_message_is_answered_once_and_nothing_is_done_twi
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_whichever_step_of_a_turn_with_an_effect_goes_wrong_it_is_done_and_answered_once(
+    how: How, tmp_path: Path
+) -> None:
+    for at in range(1, STEPS_OF_A_TURN + 1):
+        bot = Conversations(lambda clock, at=at: SQLiteStore(tmp_path / f"{at}.sqlite3", clock))  # type: ignore[misc]
+        bot.somebody_writes(chat=0, person=0, plan="book", wakes=1)
+        bot.a_worker_takes_a_wake(which=0, fate=Fate(at, how), seconds=60)
+        bot.time_passes(20)
+        bot.teardown()

@@ -340,8 +340,11 @@ class DynamoDBStore:
                 return list(_entries(items, since))
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    async def put_tool_run(self, conversation: str, run: ToolRun) -> None:
-        """A start is put only where nothing is; a result always, in one transaction where it needs several items."""
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
+        """A start is put only where nothing is; a result always, in one transaction where it needs several items.
+
+        Where the client repeated a start whose answer was lost, the first one may be told False.
+        """
         if run.result is None:
             try:
                 await self._call(
@@ -351,11 +354,12 @@ class DynamoDBStore:
                     ConditionExpression="attribute_not_exists(sk)",
                 )
             except _ConditionFailed:
-                return
+                return False
         elif len(puts := self._puts(conversation, _call_key(run.call), encode(run))) == 1:
             await self._call(self._client.put_item, **puts[0]["Put"])
         else:
             await self._transact(puts)
+        return True
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         firsts = await self._get(conversation, (_call_key(call) for call in calls))

@@ -134,8 +134,8 @@ class SQLiteStore:
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         return await self._read(_record, conversation, since)
 
-    async def put_tool_run(self, conversation: str, run: ToolRun) -> None:
-        await self._write(_put_tool_run, conversation, run)
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
+        return await self._write(_put_tool_run, conversation, run)
 
     async def tool_runs(self, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:
         return await self._read(_tool_runs, conversation, calls)
@@ -314,9 +314,10 @@ def _record(database: sqlite3.Connection, conversation: str, since: int) -> list
     return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
 
 
-def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> None:
+def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> bool:
     verb = "INSERT OR IGNORE" if run.result is None else "INSERT OR REPLACE"
-    database.execute(f"{verb} INTO tool_run VALUES (?, ?, ?)", (conversation, run.call, encode(run)))
+    put = database.execute(f"{verb} INTO tool_run VALUES (?, ?, ?)", (conversation, run.call, encode(run)))
+    return put.rowcount > 0
 
 
 def _tool_runs(database: sqlite3.Connection, conversation: str, calls: Sequence[str]) -> dict[str, ToolRun]:

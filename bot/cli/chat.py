@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from queue import SimpleQueue
+from typing import TextIO
 
 from msgspec.structs import replace
 
@@ -32,7 +33,7 @@ async def chat(settings: Settings, name: str) -> None:
     user = _user()
     language = (locale.getlocale()[0] or "en").replace("_", "-")
     person = Person(id=f"terminal:{user}", name=user, language=language)
-    async with _some_model(settings) as settings:
+    async with some_model(settings) as settings:
         settings = replace(settings, kabar_owner=person.id)  # whoever sits here owns this bot
         async with local(settings, {"terminal": TerminalChannel()}, grace=GRACE) as bot:
             print("Kabar. /new begins afresh, /quit leaves.")
@@ -104,13 +105,16 @@ def _read_line() -> str | None:
 
 
 @asynccontextmanager
-async def _some_model(settings: Settings) -> AsyncIterator[Settings]:
+async def some_model(
+    settings: Settings, notes: TextIO | None = None, word_delay: float = 0.03
+) -> AsyncIterator[Settings]:
+    """Settings with a model: those given, or with the demo model, which is said on ``notes`` (standard output)."""
     if not lacks_key(settings):
         yield settings
         return
     from simulator.model import demo_app
     from simulator.serving import serve
 
-    print("No ANTHROPIC_API_KEY is set: the demo model answers. It is a small script, not an AI.")
-    async with serve(demo_app()) as address:
+    print("No ANTHROPIC_API_KEY is set: the demo model answers. It is a small script, not an AI.", file=notes)
+    async with serve(demo_app(word_delay=word_delay)) as address:
         yield replace(settings, anthropic_base_url=address, anthropic_api_key="demo")

@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from dotenv import dotenv_values
 
@@ -50,6 +51,11 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8421)
     serve.set_defaults(command=_serve, quiet=False)
+
+    evaluate = commands.add_parser("eval", help="measure the agent with the tasks in evals/; prints JSON")
+    evaluate.add_argument("tasks", nargs="*", help="which; all where none is named")
+    evaluate.add_argument("--folder", type=Path, default=Path("evals"))
+    evaluate.set_defaults(command=_evaluate, quiet=True)
     return parser
 
 
@@ -72,6 +78,13 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
     await serve_webhooks(settings, options.host, options.port)
+
+
+async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.evaluate import evaluate
+
+    if not await evaluate(settings, options.folder, options.tasks):
+        raise ConfigError("Not every task passed: see what is missing above.")
 
 
 if __name__ == "__main__":

@@ -499,6 +499,13 @@ async def test_a_stored_result_is_never_replaced_by_a_start(store: Store) -> Non
     assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": finished}
 
 
+async def test_of_any_number_of_starts_of_one_call_exactly_one_is_the_first(store: Store) -> None:
+    at_once = await asyncio.gather(*(store.put_tool_run(CHAT, ToolRun("toolu_1")) for _ in range(5)))
+    assert sorted(at_once) == [False] * 4 + [True]
+    assert await store.put_tool_run(CHAT, ToolRun("toolu_1", {"content": "done"}))
+    assert not await store.put_tool_run(CHAT, ToolRun("toolu_1"))
+
+
 async def test_only_the_calls_asked_for_are_answered_and_any_number_of_them(store: Store) -> None:
     runs = {f"toolu_{n}": ToolRun(f"toolu_{n}", {"n": n}) for n in range(230)}
     await asyncio.gather(*(store.put_tool_run(CHAT, run) for run in runs.values()))
