@@ -20,9 +20,10 @@ from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
 from bot.folding import Folding
 from bot.history import tool_calls
 from bot.journal import Journal
-from bot.messages import Answered, Ended, Entry, Json, Reply, Returned
+from bot.messages import Answered, Ended, Entry, Inbound, Json, Reply, Returned
 from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
+from bot.tasks import first_of
 from bot.texts import say
 from bot.toolkit import Toolbox, ToolContext, failure
 
@@ -49,6 +50,14 @@ class Later(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
+
+
+class Interjected(Exception):
+    """Not an error: the person added to the question before anything of the answer was shown."""
+
+    def __init__(self, said: tuple[Inbound, ...]) -> None:
+        super().__init__(len(said))
+        self.said = said
 
 
 class Voice(Protocol):
@@ -180,9 +189,12 @@ class Agent:
             journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
         )
         model = self._cheaper if journal.turn.cheaper else self._model
+        ear = _Ear(voice)
         try:
             async with deadline.enforced():
-                reply = await model.reply(prompt, voice.hear)
+                reply = await first_of(model.reply(prompt, ear.hear), self._interjection(journal, ear))
+        except Interjected as more:
+            await journal.append(Returned(turn=journal.turn.id, results=(), said=more.said), taken=more.said)
         except PromptTooLong:
             await self._shrink(journal, deadline)
         except (ModelUnavailable, OutOfTime) as error:
@@ -190,6 +202,18 @@ class Agent:
             await self._give_it_time(error, journal, deadline)
         else:
             await self._keep(reply, journal)
+
+    async def _interjection(self, journal: Journal, ear: "_Ear") -> None:
+        """Never returns. People write in bursts: what the asker adds before the first word is shown joins the question,
+        and the model is asked anew."""
+        while ear.heard or not (said := self._added(journal)):
+            await journal.news()
+        raise Interjected(said)
+
+    def _added(self, journal: Journal) -> tuple[Inbound, ...]:
+        """What has arrived that steers this turn."""
+        steering = journal.head.settings.meanwhile == "steer"
+        return tuple(inbound for inbound in journal.arrived if steering and journal.is_askers_word(inbound))
 
     async def _keep(self, reply: Reply, journal: Journal) -> None:
         log.info(
@@ -233,9 +257,8 @@ class Agent:
         else:
             voice.working([call["name"] for call in calls])
             results = await _Round(answered, calls, journal, self._toolbox, self._clock.now(), deadline).run()
-        steering = journal.head.settings.meanwhile == "steer"
-        said = [inbound for inbound in journal.arrived if steering and journal.is_askers_word(inbound)]
-        returned = Returned(turn=journal.turn.id, results=tuple(results), said=tuple(said))
+        said = self._added(journal)
+        returned = Returned(turn=journal.turn.id, results=tuple(results), said=said)
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
             returned = replace(returned, note=LAST_CALL)
@@ -244,6 +267,18 @@ class Agent:
         except BudgetExceeded as over:
             log.warning("turn=<%s> | the last call: %s", journal.turn.id, over)
             await journal.append(replace(returned, note=LAST_CALL), taken=said)
+
+
+class _Ear:
+    """Passes a reply's words on, and knows whether there were any."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self.heard = False
+
+    def hear(self, text: str) -> None:
+        self.heard = True
+        self._voice.hear(text)
 
 
 class _Round:

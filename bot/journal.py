@@ -52,6 +52,7 @@ class Journal:
         self.head = head
         self.resumed = resumed
         self.arrived: list[Inbound] = []
+        self._news = asyncio.Event()
 
     @property
     def turn(self) -> Turn:
@@ -83,6 +84,12 @@ class Journal:
     def saw(self, inbox: Iterable[Inbound]) -> None:
         """What waits in the inbox, for ``arrived``. The inbox may have been read before our last step took of it."""
         self.arrived = [inbound for inbound in inbox if inbound.key not in self.turn.inbox]
+        self._news.set()
+
+    async def news(self) -> None:
+        """Wait until the inbox was looked into again."""
+        self._news.clear()
+        await self._news.wait()
 
     async def append(
         self,

@@ -149,6 +149,32 @@ async def test_what_is_added_while_a_tool_runs_steers_the_turn(path: Path) -> No
         assert await bot.wakes() == Outcome()
 
 
+async def test_what_is_added_before_the_first_word_joins_the_question(path: Path) -> None:
+    async with bot_on(path, reply(text("For one."), pace=8), text("For two.")) as bot:
+        await bot.hears(inbound("a table please", 1))
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: bool(channel.calls))
+        await bot.hears(inbound("for two", 2))
+        await running
+        assert {"a table please", "for two"} <= set(words(bot.model.requests[1]))
+        assert bot.channel.shown == ["For two."]
+        assert await bot.wakes() == Outcome()
+        assert bot.model.hangups == 1
+
+
+async def test_what_is_added_after_the_first_word_is_the_next_turn(path: Path) -> None:
+    slow = reply(text("one two three four five six seven eight nine ten " * 2), pace=0.1)
+    async with bot_on(path, slow, text("Yes.")) as bot:
+        await bot.hears(inbound("count", 1))
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: any("two" in said for said in channel.shown))
+        await bot.hears(inbound("all of it?", 2))
+        await running
+        assert len(bot.model.requests) == 1
+        await bot.wakes()
+        assert bot.channel.shown[1] == "Yes."
+
+
 # Stop reasons and limits.
 
 
@@ -702,6 +728,7 @@ async def test_a_chat_that_blocked_the_bot_costs_nothing_until_it_comes_back(pat
         await bot.wakes()
         assert await bot.store.inbox(HERE.conversation) == []
         assert await bot.wakes() == Outcome()
+        bot.channel.faults.clear()
         await bot.hears(inbound("hi again", 3))
         await bot.wakes()
         assert bot.channel.shown == ["Welcome back."]
