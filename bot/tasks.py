@@ -33,4 +33,6 @@ async def uncut(work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # whoever cancels us does not care how it ended
         raise
