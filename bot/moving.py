@@ -7,8 +7,9 @@ import logging
 
 from msgspec.structs import replace
 
+from bot.budget import chat_of, day_of, month_of
 from bot.errors import Retry
-from bot.messages import Head, Place
+from bot.messages import Counter, Head, Place, Spend
 from bot.ports import Change, Store, Wake
 
 log = logging.getLogger(__name__)
@@ -16,8 +17,11 @@ log = logging.getLogger(__name__)
 AT_ONCE = 20  # entries in one write; a transaction holds 100 items and 4 MB, and an entry may be several items
 
 
-async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int) -> tuple[str, ...]:
-    """Copy what the model may see, the settings and what waits; all of it once, also when told twice or cut.
+async def move(
+    store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int, now: float
+) -> tuple[str, ...]:
+    """Copy what the model may see, the settings, what the chat has spent and what waits; all of it once, also when told
+    twice or cut.
 
     Returns the inbox keys of what is answered in the new conversation from now on: the old one is done with them.
     Raises Retry where the new conversation is being worked on: then later.
@@ -29,8 +33,10 @@ async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until
     if head.last and head.settings.moved_from != old.conversation:
         log.warning("conversation=<%s>, old=<%s> | has a record of its own already", target, old.conversation)
     else:
-        settings = replace(old.settings, moved_from=old.conversation)
-        head = await store.commit(head, Change(turn=head.turn, settings=settings))
+        if head.settings.moved_from != old.conversation:
+            settings = replace(old.settings, moved_from=old.conversation)
+            spend = await _carried(store, old.conversation, target, now)
+            head = await store.commit(head, Change(turn=head.turn, settings=settings, spend=spend))
         entries = [each.entry for each in await store.record(old.conversation, old.since)][head.last :]
         for start in range(0, len(entries), AT_ONCE):
             step = Change(entries=tuple(entries[start : start + AT_ONCE]), turn=head.turn)
@@ -42,6 +48,14 @@ async def move(store: Store, wake: Wake, old: Head, chat: str, owner: str, until
     for inbound in waiting:
         await wake.wake(target, inbound.id)
     return tuple(inbound.key for inbound in waiting)
+
+
+async def _carried(store: Store, old: str, new: str, now: float) -> tuple[Spend, ...]:
+    """What the chat has spent today and this month, to be counted under its new name."""
+    periods = (day_of(now), month_of(now))
+    spent = await store.spent([Counter(f"chat:{chat_of(old)}", period) for period in periods])
+    scope = f"chat:{chat_of(new)}"
+    return tuple(Spend(Counter(scope, each.period), sum_.amount, bill=sum_.bill) for each, sum_ in spent.items())
 
 
 def moved_place(place: Place, chat: str) -> Place:

@@ -139,7 +139,9 @@ class Turns:
         if isinstance(begun, Journal):
             return begun
         if begun.moved_to:
-            moved = await move(self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end())
+            moved = await move(
+                self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end(), self._clock.now()
+            )
             begun = replace(begun, done=(*begun.done, *moved))
         await self._store.commit(begun.head, Change(release=True, done=begun.done, settings=begun.settings))
         return None

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from bot.access import Access
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Limits
+from bot.budget import day_of
 from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
 from bot.intake import sweep
-from bot.messages import Answered, Ended, Place, Returned
+from bot.messages import Answered, Counter, Ended, Place, Returned
 from bot.ports import Change, Receipt
 from bot.turn import Outcome
 from simulator.model_reply import Break, Refusal
@@ -765,6 +766,10 @@ async def test_a_group_that_became_a_supergroup_takes_everything_along_once(path
         head = await bot.store.claim(new.conversation, "test", 1)
         assert head is not None
         assert head.settings.meanwhile == "queue"
+        day = day_of(SystemClock().now())
+        spent = await bot.store.spent([Counter(f"chat:{each}", day) for each in (GROUP.conversation, new.conversation)])
+        before, now = (spent[Counter(f"chat:{each}", day)].bill for each in (GROUP.conversation, new.conversation))
+        assert (before.turns, now.turns) == (1, 2)  # what was spent went along, and was counted once
 
 
 async def test_a_send_that_finds_the_group_moved_goes_to_the_new_chat(path: Path) -> None:
