@@ -29,7 +29,7 @@ run: .venv/run/.ready ## Talk to the bot in your browser: no account, no key, no
 
 .PHONY: test
 test: .venv/dev/.ready .venv/emulator/.ready libraries browser ## Run every test, offline
-	PIP_NO_INDEX=1 .venv/dev/bin/python -m pytest -n 2 --dist loadfile
+	PIP_NO_INDEX=1 .venv/dev/bin/python -m pytest -n 4 --dist loadfile
 
 .PHONY: check
 check: .venv/dev/.ready ## Check style, types, and who imports whom
@@ -57,6 +57,22 @@ load: .venv/dev/.ready .venv/emulator/.ready ## Measure two hundred people at on
 .PHONY: records
 records: .venv/dev/.ready ## Build requests from 100,000 damaged records, a few minutes; prints JSON
 	@.venv/dev/bin/python -m benchmarks records
+
+.PHONY: rendering
+rendering: .venv/dev/.ready ## Render 20,000 pieces of Markdown for both platforms, some ten minutes; prints JSON
+	@.venv/dev/bin/python -m benchmarks rendering
+
+.PHONY: gallery
+gallery: .venv/dev/.ready browser ## Draw the answers of tests/gallery as both platforms show them, into docs/gallery
+	.venv/dev/bin/python -m scripts.gallery
+
+.PHONY: pages
+pages: .venv/dev/.ready browser ## Play what people do on the page of `make run`, into docs/pages
+	.venv/dev/bin/python -m scripts.pages
+
+.PHONY: security
+security: .venv/dev/.ready ## Attack the bot in every way we know, a few minutes; prints JSON
+	@.venv/dev/bin/python -m benchmarks security
 
 # Not part of `make test`: 130 MB to download, and a minute or more of both processors.
 .PHONY: local-model
@@ -94,15 +110,18 @@ build: .venv/build/.ready ## Build the Lambda packages into .build/<ARCH>/ (ARCH
 	.venv/build/bin/python -m scripts.build webhook .build/$(ARCH)/webhook --arch $(ARCH)
 	.venv/build/bin/python -m scripts.build worker .build/$(ARCH)/worker --arch $(ARCH)
 	.venv/build/bin/python -m scripts.build deadletter .build/$(ARCH)/deadletter --arch $(ARCH)
+	.venv/build/bin/python -m scripts.build sandbox .build/$(ARCH)/sandbox --arch $(ARCH)
 
 # Called by `sam build`, which names the functions as infra/template.yaml does and says where to put them.
-.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction
+.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction build-SandboxFunction
 build-WebhookFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build webhook "$(ARTIFACTS_DIR)" --arch $(ARCH)
 build-WorkerFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build worker "$(ARTIFACTS_DIR)" --arch $(ARCH)
 build-DeadLetterFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build deadletter "$(ARTIFACTS_DIR)" --arch $(ARCH)
+build-SandboxFunction: .venv/build/.ready
+	.venv/build/bin/python -m scripts.build sandbox "$(ARTIFACTS_DIR)" --arch $(ARCH)
 
 ##### Keep
 

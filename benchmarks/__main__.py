@@ -3,7 +3,8 @@
     python -m benchmarks            all but those that take minutes
     python -m benchmarks start      only these
 
-A measurement is a module here with ``def measure() -> dict``: figures by name, JSON values only.
+A measurement is a module here without an underscore in its name, with ``def measure() -> dict``: figures by name, JSON
+values only.
 """
 
 import importlib
@@ -13,12 +14,12 @@ import sys
 
 import benchmarks
 
-ON_REQUEST = {"load", "records"}
+ON_REQUEST = {"load", "records", "rendering", "security"}
 """Take minutes: measured only where they are named."""
 
 
 def main() -> None:
-    known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name != "__main__"]
+    known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if "_" not in module.name]
     names = sys.argv[1:] or [name for name in known if name not in ON_REQUEST]
     unknown = set(names) - set(known)
     if unknown:

@@ -95,6 +95,7 @@ def _aws_emulator() -> Figures:
             **account.environment,
             "KABAR_TABLE": TABLE,
             "KABAR_QUEUE_URL": queue_url,
+            "KABAR_BUCKET": account.bucket(),
             "KABAR_ALLOWED_USERS": "*",
             "KABAR_LOG_LEVEL": "ERROR",
             "TELEGRAM_BOT_TOKEN": telegram.TOKEN,
@@ -192,7 +193,7 @@ class Town:
         for chat in self._chats:
             world.chats.append(Chat("telegram", chat, "private", "Kabar", (chat,)))
         people = [Person(chat, f"Person {chat}", int(chat), f"U{chat}", "en") for chat in self._chats]
-        world.people = tuple(people)  # type: ignore[assignment]  # the two who live there make way for many
+        world.people = tuple(people)  # those who live there make way for many
 
     async def talk(self) -> Figures:
         began = time.monotonic()

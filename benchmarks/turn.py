@@ -16,19 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bot.access import Access
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.agent import Agent, Limits
 from bot.clock import SystemClock
 from bot.context import Marks, View, cut
 from bot.deadline import Deadline
-from bot.folding import Folding
 from bot.intake import accept
 from bot.messages import Answered, Asked, Inbound, Numbered, Person, Place, Reply, Summary
-from bot.policies.window import Window
 from bot.ports import Change, OnText, Prompt, Store
-from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox
 from bot.tools.calculator import calculator
 from bot.turn import Turns
@@ -36,6 +31,7 @@ from handlers import webhook
 from handlers.settings import SECRETS
 from simulator import telegram
 from tests.adapters.wire import wire_to
+from tests.bots import turns_of
 from tests.emulator import Account, running_emulator
 from tests.packages.events import http_event, telegram_update
 from tests.recorder import RecordingChannel
@@ -164,19 +160,10 @@ async def _fill(store: DynamoDBStore, place: Place, length: int) -> None:
 
 
 def _bot(store: Store) -> Turns:
+    channels = {"telegram": RecordingChannel()}
     toolbox = Toolbox([calculator])
-    prompts = PromptBuilder("", toolbox, 1000)
-    folding = Folding(prompts, Window(), Marks())
-    agent = Agent(InstantModel(), prompts, toolbox, SystemClock(), Limits(), folding)
-    return Turns(
-        store=store,
-        wake=NoWake(),
-        channels={"telegram": RecordingChannel()},
-        agent=agent,
-        access=Access(everyone=True),
-        clock=SystemClock(),
-        folding=folding,
-    )
+    turns, _ = turns_of(store, channels, InstantModel(), toolbox, SystemClock(), NoWake())
+    return turns
 
 
 def _said(number: int, place: Place | None = None) -> Inbound:

@@ -1,5 +1,7 @@
 """Who may talk to the bot. Nobody gets in by accident: no list means only the owner, no owner means nobody."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from bot.messages import Person
@@ -7,20 +9,33 @@ from bot.messages import Person
 NEVER = frozenset({"telegram:1087968824", "telegram:136817688", "telegram:777000"})
 """Telegram's shared senders (anonymous admins, channels, service messages): they are not one person."""
 
+Role = Literal["", "owner", "member", "guest"]
+
 
 class Access(Struct, frozen=True):
     owner: str = ""
     allowed: frozenset[str] = frozenset()
     everyone: bool = False
 
-    def may_talk(self, person: Person) -> bool:
-        if person.id in NEVER:
-            return False
+    def role(self, person: Person, given: str = "", chat: str = "") -> Role:
+        """What this person may do. ``given`` is the role that the owner gave them; ``chat`` the one given to everybody
+        in the group they write in: that makes nobody more than a guest."""
+        if person.id in NEVER or given == "banned":
+            return ""
         names = _names(person)
-        return self.everyone or self.owner in names or bool(self.allowed & names)
+        if self.owner in names:
+            return "owner"
+        if self.everyone or self.allowed & names or given == "member":
+            return "member"
+        return "guest" if given == "guest" or chat else ""
 
-    def is_owner(self, person: Person) -> bool:
-        return person.id not in NEVER and self.owner in _names(person)
+    @property
+    def owner_id(self) -> str:
+        """The owner's id, "" where none is set or it names nobody in particular."""
+        platform, _, rest = self.owner.partition(":")
+        if not rest:
+            return f"telegram:{platform}" if platform.isdecimal() else ""
+        return self.owner
 
 
 def read_access(owner: str, allowed: str) -> Access:

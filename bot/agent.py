@@ -8,24 +8,28 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Protocol
 
 from msgspec.structs import replace
 
+from bot.approvals import DENIED, FORBIDDEN, Gate, is_tainted, waited_for
+from bot.caching import missed
 from bot.deadline import Deadline, OutOfTime
 from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
 from bot.folding import Folding
 from bot.history import tool_calls
 from bot.journal import Journal
-from bot.messages import Answered, Ended, Entry, Inbound, Json, Reply, Returned
+from bot.listening import Listening
+from bot.messages import Answered, Approval, Ended, Entry, Inbound, Json, Reply, Returned
 from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
 from bot.tasks import first_of
 from bot.texts import say
-from bot.toolkit import Toolbox, ToolContext, failure
+from bot.toolkit import Outcome, Toolbox, ToolContext, failed
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +54,10 @@ class Later(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
+
+
+class Waiting(Exception):
+    """Not an error: a person's word is waited for, and no process."""
 
 
 class Interjected(Exception):
@@ -137,6 +145,9 @@ UNKNOWN = (
 SKIPPED = "Not executed: an earlier call of the same reply failed."
 
 
+OPEN = Gate()
+
+
 class Agent:
     def __init__(
         self,
@@ -146,9 +157,16 @@ class Agent:
         clock: Clock,
         limits: Limits,
         folding: Folding,
+        listening: Listening,
+        gate: Gate = OPEN,
         cheaper: Model | None = None,
+        others: Mapping[str, Model] = MappingProxyType({}),
     ) -> None:
-        """``cheaper`` is the model of turns that begin when a budget is nearly spent."""
+        """``cheaper`` is the model of turns that begin when a budget is nearly spent; ``others`` are those a chat may
+        choose."""
+        self._listening = listening
+        self.gate = gate
+        self._others = others
         self._model = model
         self._cheaper = cheaper or model
         self._prompts = prompts
@@ -188,13 +206,14 @@ class Agent:
         prompt = self._prompts.build(
             journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
         )
-        model = self._cheaper if journal.turn.cheaper else self._model
+        model = self._cheaper if journal.turn.cheaper else self._others.get(journal.turn.model, self._model)
         ear = _Ear(voice)
         try:
             async with deadline.enforced():
                 reply = await first_of(model.reply(prompt, ear.hear), self._interjection(journal, ear))
         except Interjected as more:
-            await journal.append(Returned(turn=journal.turn.id, results=(), said=more.said), taken=more.said)
+            said = await self._listening.understood(more.said, journal.head.settings)
+            await journal.append(Returned(turn=journal.turn.id, results=(), said=said), taken=more.said)
         except PromptTooLong:
             await self._shrink(journal, deadline)
         except (ModelUnavailable, OutOfTime) as error:
@@ -212,14 +231,16 @@ class Agent:
 
     def _added(self, journal: Journal) -> tuple[Inbound, ...]:
         """What has arrived that steers this turn."""
-        steering = journal.head.settings.meanwhile == "steer"
+        steering = journal.head.settings.meanwhile == "steer" or any(each.said for each in journal.turn.approvals)
         return tuple(inbound for inbound in journal.arrived if steering and journal.is_askers_word(inbound))
 
     async def _keep(self, reply: Reply, journal: Journal) -> None:
+        reply = replace(reply, missed=missed(journal.entries(), journal.turn.id, reply))
         log.info(
-            "turn=<%s>, stop_reason=<%s>, fresh=<%d>, cache_write=<%d>, cache_read=<%d>, output=<%d> | model replied",
+            "turn=<%s>, stop_reason=<%s>, fresh=<%d>, cache_write=<%d>, cache_read=<%d>, output=<%d>, missed=<%s> "
+            "| model replied",
             *(journal.turn.id, reply.stop_reason, reply.usage.fresh, reply.usage.cache_write),
-            *(reply.usage.cache_read, reply.usage.output),
+            *(reply.usage.cache_read, reply.usage.output, reply.missed),
         )
         if reply.stop_reason == "refusal":
             shown = say("refused", journal.turn.asker.language)
@@ -253,20 +274,53 @@ class Agent:
     async def _run_tools(self, answered: Answered, journal: Journal, voice: Voice, deadline: Deadline) -> None:
         calls = tool_calls(answered)
         if answered.reply.stop_reason == "max_tokens":
-            results = [failure(call, CUT) for call in calls]
+            outcomes = [failed(call, CUT) for call in calls]
         else:
-            voice.working([call["name"] for call in calls])
-            results = await _Round(answered, calls, journal, self._toolbox, self._clock.now(), deadline).run()
-        said = self._added(journal)
-        returned = Returned(turn=journal.turn.id, results=tuple(results), said=said)
+            denied = await self._denied(answered, calls, journal)
+            voice.working([call["name"] for call in calls if call["id"] not in denied])
+            run = _Round(answered, calls, denied, journal, self._toolbox, self._clock.now(), deadline)
+            outcomes = await run.run()
+        taken = self._added(journal)
+        said = await self._listening.understood(taken, journal.head.settings)
+        returned = Returned(
+            turn=journal.turn.id,
+            results=tuple(outcome.result for outcome in outcomes),
+            said=said,
+            files=tuple(file for outcome in outcomes for file in outcome.files),
+        )
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
             returned = replace(returned, note=LAST_CALL)
         try:
-            await journal.append(returned, taken=said, reserve=journal.missing())
+            await journal.append(returned, taken=taken, reserve=journal.missing())
         except BudgetExceeded as over:
             log.warning("turn=<%s> | the last call: %s", journal.turn.id, over)
-            await journal.append(replace(returned, note=LAST_CALL), taken=said)
+            await journal.append(replace(returned, note=LAST_CALL), taken=taken)
+
+    async def _denied(self, answered: Answered, calls: list[Json], journal: Journal) -> dict[str, str]:
+        """Why calls of this reply are not made, by their ids. Raises Waiting while one of them waits for a person."""
+        forbidden = {call["id"]: FORBIDDEN for call in calls if self.gate.forbids(call["name"], journal.turn.asker)}
+        entry = next(each.seq for each in reversed(journal.numbered()) if each.entry is answered)
+        known = {each.call: each for each in journal.turn.approvals if each.entry == entry}
+        if new := [
+            call for call in calls if call["id"] not in {**known, **forbidden} and self._asks(call, answered, journal)
+        ]:
+            until = int(self._clock.now()) + self.gate.seconds
+            asked = tuple(Approval(call["id"], entry, call["name"], until) for call in new)
+            await journal.update(approvals=(*journal.turn.approvals, *asked))
+        if waited_for(journal.turn):
+            raise Waiting
+        said_no = {each.call: each.why for each in known.values() if each.decision == "no"}
+        return {call: DENIED.format(why=why) for call, why in {**said_no, **forbidden}.items()}
+
+    def _asks(self, call: Json, answered: Answered, journal: Journal) -> bool:
+        """Whether a call needs a person's word. One that can not run needs none."""
+        tool = self._toolbox.find(call["name"])
+        if tool is None or call["id"] in answered.reply.spoiled or self._toolbox.fault(call):
+            return False
+        known = tool.is_known is not None and tool.is_known(call["input"], journal.entries())
+        tainted = not known and is_tainted(journal.own(), self._toolbox)
+        return self.gate.is_closed(tool, journal.head.settings, self._clock.now(), tainted=tainted)
 
 
 class _Ear:
@@ -285,64 +339,76 @@ class _Round:
     """The calls of one reply: reads together, then writes one after another, each known result used again."""
 
     def __init__(
-        self, answered: Answered, calls: list[Json], journal: Journal, toolbox: Toolbox, now: float, deadline: Deadline
+        self,
+        answered: Answered,
+        calls: list[Json],
+        denied: dict[str, str],
+        journal: Journal,
+        toolbox: Toolbox,
+        now: float,
+        deadline: Deadline,
     ) -> None:
         self._spoiled = answered.reply.spoiled
+        self._denied = denied
         self._calls = calls
         self._journal = journal
         self._toolbox = toolbox
-        self._context = ToolContext(journal.turn.place, journal.turn.asker, now, journal.result_of)
+        self._context = ToolContext(
+            journal.turn.place, journal.turn.asker, now, journal.result_of, journal.files, journal.memory
+        )
         self._deadline = deadline
         # A lone read is stored with its entry at once; anything else could be lost half done.
         self._remember = len(calls) > 1 or self._writes(calls[0])
 
-    async def run(self) -> list[Json]:
-        results = await self._known()
+    async def run(self) -> list[Outcome]:
+        outcomes = await self._known()
         reads = [call for call in self._calls if not self._writes(call)]
-        results |= await self._together([call for call in reads if call["id"] not in results])
-        failed = False
+        outcomes |= await self._together([call for call in reads if call["id"] not in outcomes])
+        stop = False
         for call in self._calls:
             if not self._writes(call):
                 continue
-            if call["id"] not in results:
-                results[call["id"]] = failure(call, SKIPPED) if failed else await self._run(call)
-            failed = failed or results[call["id"]].get("is_error", False)
-        return [results[call["id"]] for call in self._calls]
+            if call["id"] not in outcomes:
+                outcomes[call["id"]] = failed(call, SKIPPED) if stop else await self._run(call)
+            stop = stop or outcomes[call["id"]].result.get("is_error", False)
+        return [outcomes[call["id"]] for call in self._calls]
 
-    async def _together(self, calls: list[Json]) -> dict[str, Json]:
+    async def _together(self, calls: list[Json]) -> dict[str, Outcome]:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {call["id"]: group.create_task(self._run(call)) for call in calls}
-        except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # the store failed or time is over; the other tasks are cancelled
+        except BaseExceptionGroup as group_failed:
+            raise group_failed.exceptions[0] from None  # the store failed or time is over; the others are cancelled
         return {call: task.result() for call, task in tasks.items()}
 
-    async def _known(self) -> dict[str, Json]:
-        """Results an earlier invocation stored, and the honest answer for what it started and did not finish."""
+    async def _known(self) -> dict[str, Outcome]:
+        """What was not allowed, results an earlier invocation stored, and the honest answer for what it started and did
+        not finish."""
+        denied = (call for call in self._calls if call["id"] in self._denied)
+        outcomes = {call["id"]: failed(call, self._denied[call["id"]]) for call in denied}
         if not self._journal.resumed:
-            return {}
-        results = {}
+            return outcomes
         runs = await self._journal.tool_runs([call["id"] for call in self._calls])
         for call in self._calls:
             run, tool = runs.get(call["id"]), self._toolbox.find(call["name"])
             if run is not None and run.result is not None:
-                results[call["id"]] = run.result
+                outcomes[call["id"]] = Outcome(run.result, run.files)
             elif run is not None and tool is not None and not tool.repeatable:
-                results[call["id"]] = failure(call, UNKNOWN)
-        return results
+                outcomes[call["id"]] = failed(call, UNKNOWN)
+        return outcomes
 
-    async def _run(self, call: Json) -> Json:
+    async def _run(self, call: Json) -> Outcome:
         tool = self._toolbox.find(call["name"])
         if call["id"] in self._spoiled:
-            return failure(call, f"Not run: the arguments were not valid JSON: {self._spoiled[call['id']][:500]}")
+            return failed(call, f"Not run: the arguments were not valid JSON: {self._spoiled[call['id']][:500]}")
         if tool is not None:
             self._deadline.require(tool.seconds)
             if not tool.repeatable:
                 await self._journal.started(call["id"])
-        result = await self._toolbox.call(call, self._context, max(self._deadline.left(), 1.0))
+        outcome = await self._toolbox.call(call, self._context, max(self._deadline.left(), 1.0))
         if self._remember:
-            await self._journal.finished(call["id"], result)
-        return result
+            await self._journal.finished(call["id"], outcome.result, outcome.files)
+        return outcome
 
     def _writes(self, call: Json) -> bool:
         tool = self._toolbox.find(call["name"])

@@ -11,16 +11,29 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.access import Access
+from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import Told, answer
+from bot.commands import Here, Told, answer, as_words
 from bot.errors import BudgetExceeded
-from bot.inbox import asked_in, edited, is_readable, run_of, said_in, still_arriving, turn_with, with_edits
+from bot.inbox import (
+    asked_in,
+    edited,
+    last_question,
+    run_of,
+    said_in,
+    still_arriving,
+    to_us,
+    turn_with,
+    with_edits,
+)
 from bot.journal import Journal
-from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Spend, Turn
+from bot.listening import Listening
+from bot.memory import told
+from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Part, Spend, Turn, Voted
+from bot.pages import Pages
 from bot.ports import Clock, Store
+from bot.settings_page import changed
 from bot.texts import say
-from bot.usage import page, rows
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +45,15 @@ LATE = 3600
 
 
 class Nothing(Struct, frozen=True):
-    """No turn: only this is left to settle. ``moved_to`` is the new chat id of a group that became a supergroup."""
+    """No turn: only this is left to settle. ``moved_to`` is the new chat id of a group that became a supergroup;
+    ``greet`` is who opened the bot's page."""
 
     head: Head
     done: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
     settings: ChatSettings | None = None
     moved_to: str = ""
+    greet: Inbound | None = None
 
 
 class Question(Struct, frozen=True):
@@ -49,6 +65,8 @@ class Question(Struct, frozen=True):
     used: tuple[Inbound, ...] = ()
     taken: tuple[Inbound, ...] | None = None
     """What of the inbox it takes, where that is not what was said."""
+    edits: str = ""
+    """The platform's id of a message of ours that the answer takes the place of."""
 
     @property
     def inbox(self) -> tuple[Inbound, ...]:
@@ -57,11 +75,37 @@ class Question(Struct, frozen=True):
 
 
 class Beginnings:
-    def __init__(self, store: Store, access: Access, clock: Clock, budget: Budget) -> None:
+    """``models`` are those that people may choose, the usual one first; ``follows``: whether a thread in which the bot
+    was named once is to it from then on, where nobody decided that."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        budget: Budget,
+        listening: Listening,
+        pages: Pages,
+        *,
+        models: Sequence[str] = (),
+        follows: bool = False,
+    ) -> None:
         self._store = store
-        self._access = access
         self._clock = clock
         self._budget = budget
+        self._listening = listening
+        self._pages = pages
+        self._models = models
+        self._follows = follows
+
+    async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
+        """What of the inbox is to the bot while a turn runs, from people who may talk to it."""
+        to, _ = to_us(inbox, follows=self._is_followed(head))
+        known = await self._listening.people.known(to, head.settings)
+        return [inbound for inbound in known if inbound.sender.role]
+
+    def _is_followed(self, head: Head) -> bool:
+        follow = head.settings.follow
+        return head.last > 0 and (self._follows if follow is None else follow)
 
     async def begin(self, head: Head) -> Journal | Nothing:
         """The next turn of a conversation that has none, stored; its question and its messages in one write."""
@@ -70,16 +114,21 @@ class Beginnings:
             return Nothing(head)
         if news := self._news(head, inbox):
             return news
-        messages, edits = with_edits(inbox)
+        inbox, ignored = to_us(inbox, follows=self._is_followed(head))
+        if not inbox:
+            return Nothing(head, done=_keys(ignored))
+        messages, edits = with_edits(await self._listening.people.known(inbox, head.settings))
         window = await self._store.record(head.conversation, head.since)
-        question = self._question(messages, [each.entry for each in window])
-        if question is None:
-            return Nothing(head, done=_keys([messages[0], *edits]))
-        question = replace(question, used=(*question.used, *edits))
+        question = await self._question(messages, head, [each.entry for each in window])
+        if isinstance(question, Nothing):
+            return replace(question, head=head, done=(*question.done, *_keys([*edits, *ignored])))
+        if not isinstance(question, Question):
+            return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
+        question = replace(question, used=(*question.used, *edits, *ignored))
         journal = await self._admitted(question, head, window)
         if journal is None:
             return Nothing(head, done=_keys(question.inbox))
-        journal.saw(each for each in messages if self._access.may_talk(each.sender))
+        journal.saw(each for each in messages if each.sender.role)
         return journal
 
     async def _gathered(self, conversation: str) -> list[Inbound]:
@@ -105,69 +154,147 @@ class Beginnings:
                     return Nothing(head, done=_keys(gone), settings=replace(head.settings, closed=True))
                 case "joined":
                     return Nothing(head, done=(inbound.key,), settings=replace(head.settings, closed=False))
+                case "opened":
+                    return Nothing(head, done=(inbound.key,), greet=inbound)
         return None
 
-    def _question(self, inbox: Sequence[Inbound], entries: Sequence[Entry]) -> Question | None:
-        """What the first item begins; None where it begins nothing."""
+    async def _question(
+        self, inbox: Sequence[Inbound], head: Head, entries: Sequence[Entry]
+    ) -> Question | Nothing | tuple[Entry, ...] | None:
+        """What the first item begins: a turn, or nothing but what is to be remembered of it."""
         first = inbox[0]
         match first.kind:
             case "tap":
-                return self._tapped(first, entries)
+                return await self._tapped(first, head, entries)
+            case "note":
+                return await self._noted(first)
+            case "due":
+                return await self._due(first, inbox, head, entries)
+            case "message" if not first.sender.role:
+                return await self._turned_away(first, inbox)
             case "edit":
                 return self._edited_late(first, entries)
+            case "message" if first.command in ("retry", "undo"):
+                return self._taken_back(first, entries)
             case "message":
+                inbox = list(map(as_words, inbox))
+                first = inbox[0]
                 # What gets the same answer of ours gets it once: old messages, a stranger's, a command sent twice.
                 # What the model answers is one person's: a turn has one asker, and runs with that one's rights.
-                batch, told = (
-                    run_of(inbox, lambda each: self._own_answer(each) or each.sender.id),
-                    self._own_answer(first),
-                )
-                if told is None and not any(map(is_readable, batch)):
-                    told = Told(say("unreadable", first.sender.language))
+                told = self._own_answer(first, head)
+                batch = run_of(inbox, lambda each: self._own_answer(each, head) or each.sender.id)
                 return Question(said=tuple(batch), told=told)
         return None
 
-    def _own_answer(self, inbound: Inbound) -> Told | None:
+    async def _due(
+        self, first: Inbound, inbox: Sequence[Inbound], head: Head, entries: Sequence[Entry]
+    ) -> Question | Nothing:
+        """A reminder's time has come: told as it is, or asked of the model. What waits of one reminder is told once."""
+        same = [each for each in inbox if each.kind == "due" and each.data == first.data]
+        if not first.sender.role:
+            await self._pages.reminders.cancel(first.conversation, first.data)
+            return Nothing(head, done=_keys(same))
+        said, own = await self._pages.reminders.begun(same[-1], entries, self._clock.now())
+        return Question((said,), Told(own[0], buttons=own[1]) if own else None, taken=tuple(same))
+
+    def _own_answer(self, inbound: Inbound, head: Head) -> Told | None:
         """What we answer without the model, or None where the model answers. Not asked of anything but messages."""
         if inbound.kind != "message":
             return Told(inbound.kind)
         language = inbound.sender.language
-        if not self._access.may_talk(inbound.sender):
-            return Told(say("denied", language, person=inbound.sender.id))
+        if not inbound.sender.role:
+            return Told("stranger")
         if self._is_late(inbound):
             return Told(say("late", language))
-        return answer(inbound)
+        return answer(inbound, self._here(head.settings))
+
+    def _here(self, settings: ChatSettings) -> Here:
+        return Here(settings, self._models, self._clock.now())
 
     def _is_late(self, inbound: Inbound) -> bool:
         return self._clock.now() - inbound.sent_at > LATE
 
-    def _tapped(self, tap: Inbound, entries: Sequence[Entry]) -> Question | None:
-        """A button of ours: do a turn again, with the edit it was offered for, or go on with it."""
-        word, _, turn = tap.data.partition(":")
-        asked = asked_in(turn, entries)
-        if asked is None or not self._is_theirs(tap, asked):
+    async def _turned_away(self, stranger: Inbound, inbox: Sequence[Inbound]) -> Question | Nothing:
+        """A stranger hears once a day that the bot is private, whatever they send, and costs nothing more."""
+        theirs = [each for each in inbox if each.sender.id == stranger.sender.id]
+        text = await self._pages.doorstep.turn_away(stranger)
+        if text is None:
+            return Nothing(Head(stranger.conversation), done=_keys(theirs))
+        return Question(tuple(theirs), Told(text, quiet=stranger.place.group))
+
+    async def _noted(self, note: Inbound) -> Question | None:
+        """Something of ours to be said here."""
+        match note.text:
+            case "knock" if note.sender.role == "owner":
+                text, buttons = await self._pages.doorstep.knock(note)
+                return Question((note,), Told(text, buttons=buttons))
+            case "let_in":
+                return Question((note,), Told(say("let_in", note.sender.language)))
+        return None
+
+    async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | tuple[Entry, ...] | None:
+        """A button of ours: what it is for stands before the colon, what it is about behind."""
+        word, _, about = tap.data.partition(":")
+        if not tap.sender.role:
+            return None
+        match word:
+            case "set":
+                return self._set(tap, head, about)
+            case "let":
+                done = await self._pages.doorstep.let(tap, about)
+                return Question((tap,), Told(done), edits=tap.native_id) if done else None
+            case "do":
+                command, _, text = about.partition(" ")
+                typed = replace(tap, kind="message", command=command, text=text or "yes", data="")
+                return Question(said=(typed,), told=self._own_answer(typed, head), taken=(tap,), edits=tap.native_id)
+            case "vote":
+                way, _, turn = about.partition(":")
+                return (Voted(turn, tap.sender.id, good=way == "up"),) if way in ("up", "down") and turn else None
+        asked = asked_in(about, entries)
+        if asked is None or not any(tap.sender.id == said.sender.id for said in asked.said):
             return None
         if word == "more":
             go_on = replace(tap, kind="message", text=say("go_on", tap.sender.language), data="")
             return Question(said=(go_on,), taken=(tap,))
-        if word != "again":
+        return self._again(asked, tap, entries) if word == "again" else None
+
+    def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
+        """A choice on the page of settings, which then shows it."""
+        name, _, value = about.partition(":")
+        fields = changed(head.settings, name, value, self._models)
+        if not fields:
             return None
+        settings = replace(head.settings, **fields)
+        typed = replace(tap, kind="message", command="settings", data="")
+        told = answer(typed, self._here(settings))
+        return Question((typed,), told and replace(told, settings=fields), taken=(tap,), edits=tap.native_id)
+
+    def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
+        """Do a turn again, with the edit it was offered for."""
         first = asked.said[0]
-        original = turn_with(first.native_id, entries) if first.kind == "edit" else turn
+        original = turn_with(first.native_id, entries) if first.kind == "edit" else asked.turn
         if not original:
             return None
         said = tuple(
             edited(each, first) if first.kind == "edit" and each.native_id == first.native_id else each
             for each in said_in(original, entries)
         )
-        return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(tap,))
+        # Their rights are those of now.
+        said = tuple(replace(each, sender=by.sender) if each.sender.id == by.sender.id else each for each in said)
+        return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
 
-    def _is_theirs(self, tap: Inbound, asked: Asked) -> bool:
-        return self._access.may_talk(tap.sender) and any(tap.sender.id == said.sender.id for said in asked.said)
+    def _taken_back(self, command: Inbound, entries: Sequence[Entry]) -> Question:
+        """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been."""
+        language, last = command.sender.language, last_question(entries)
+        if last is None:
+            return Question((command,), Told(say("nothing_to_take_back", language)))
+        if command.command == "retry" and (again := self._again(last, command, entries)):
+            return again
+        return Question((command,), Told(say("taken_back", language)), before=(Ended(turn=last.turn, why="undone"),))
 
     def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
         """An edit of what was answered already: offer to do it again."""
-        if not self._access.may_talk(edit.sender) or not turn_with(edit.native_id, entries):
+        if not edit.sender.role or not turn_with(edit.native_id, entries):
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
@@ -175,26 +302,33 @@ class Beginnings:
         """The turn, or what says that a limit is reached, stored; None where that was said in this minute already."""
         asked, now = question.said[-1], self._clock.now()
         if question.told is not None:
-            return await self._stored(await self._with_page(question, window), head, window)
+            page = await self._pages.filled(question.told, asked, head, [each.entry for each in window])
+            return await self._stored(replace(question, told=page), head, window)
         reserve = self._budget.estimate(head.settings)
         try:
+            question = await self._understood(question, head)
+            if question.told is not None:
+                return await self._stored(question, head, window)
             return await self._stored(question, head, window, reserve, self._budget.pace(asked, now))
         except BudgetExceeded as over:
             log.warning("conversation=<%s>, person=<%s> | refused: %s", head.conversation, asked.sender.id, over)
-            told = Told(refusal(over.spend, asked.sender.language, now), button="retry")
+            over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
         try:
-            return await self._stored(replace(question, told=told, before=()), head, window, 0, notice(asked, now))
+            return await self._stored(
+                replace(question, told=over_limit, before=()), head, window, 0, notice(asked, now)
+            )
         except BudgetExceeded:
             return None
 
-    async def _with_page(self, question: Question, window: Sequence[Numbered]) -> Question:
-        if question.told is None or question.told.page != "usage":
-            return question
-        asked = question.said[-1]
-        about = rows(asked, self._budget, self._clock.now(), everybody=self._access.is_owner(asked.sender))
-        spent = await self._store.spent([counter for row in about for counter in row.counters])
-        text = page(about, spent, [each.entry for each in window], asked.sender.language)
-        return replace(question, told=replace(question.told, text=text))
+    async def _understood(self, question: Question, head: Head) -> Question:
+        """The question with its files read and, where it is the first in somebody's thread, what was said there."""
+        said = await self._listening.attachments.read(question.said)
+        first = said[0]
+        if head.last == 0 and first.place.thread:
+            said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])
+        if all(map(is_unheard, said)):
+            return replace(question, said=said, told=Told(say("unheard", first.sender.language)))
+        return replace(question, said=said)
 
     async def _stored(
         self,
@@ -206,18 +340,21 @@ class Beginnings:
     ) -> Journal:
         """Raises BudgetExceeded, with nothing stored, where ``reserve`` or ``spend`` goes above a limit."""
         turn = self._turn(question, head)
-        if question.told is None and await self._is_nearly_spent(turn, head.conversation):
-            log.warning("turn=<%s> | a budget is nearly spent: the cheaper model answers, from its own cache", turn.id)
-            turn = replace(turn, cheaper=True)
-        entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said)]
+        memory = ""
+        if question.told is None:
+            memory = told(await self._pages.memory.facts(turn.place, turn.asker), [each.entry for each in window])
+            if await self._is_nearly_spent(turn, head.conversation):
+                log.warning("turn=<%s> | a budget is nearly spent: the cheaper model answers", turn.id)
+                turn = replace(turn, cheaper=True)
+        entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said, memory=memory)]
         settings = None
-        if (told := question.told) and told.page != "context":  # this one the turn answers (bot/context_page.py)
-            label = say(told.button, turn.asker.language) if told.button else ""
-            buttons = (Button(label, f"again:{turn.id}"),) if label else ()
-            entries.append(Ended(turn=turn.id, why="told", shown=told.text, fresh=told.fresh, buttons=buttons))
-            settings = replace(head.settings, meanwhile=told.meanwhile) if told.meanwhile else None
+        if (own := question.told) and own.page != "context":  # this one the turn answers (bot/context_page.py)
+            entries.append(_ended(own, turn))
+            settings = replace(head.settings, **own.settings) if own.settings else None
         # The journal is opened on the turn first, so that the entries and the turn are stored in one write.
-        journal = Journal(self._store, replace(head, turn=turn), window, resumed=False, budget=self._budget)
+        journal = Journal(
+            self._store, replace(head, turn=turn), window, resumed=False, budget=self._budget, blobs=self._pages.blobs
+        )
         await journal.append(*entries, taken=question.inbox, settings=settings, reserve=reserve, spend=spend)
         log.info("turn=<%s>, conversation=<%s>, messages=<%d> | begins", turn.id, head.conversation, len(question.said))
         return journal
@@ -225,7 +362,7 @@ class Beginnings:
     async def _is_nearly_spent(self, turn: Turn, conversation: str) -> bool:
         if not (self._budget.cheaper and self._budget.limits_money):
             return False
-        counters = self._budget.counters(turn.asker.id, conversation, turn.began)
+        counters = self._budget.counters(turn.asker, conversation, turn.began)
         return self._budget.is_nearly_spent(counters, await self._store.spent(list(counters)))
 
     def _turn(self, question: Question, head: Head) -> Turn:
@@ -236,8 +373,26 @@ class Beginnings:
             asker=last.sender,
             began=int(self._clock.now()),
             first=head.last + 1,
-            reply_to=last.native_id if last.place.group else "",
+            reply_to=last.native_id if last.place.group and not question.edits else "",
+            parts=(Part("sent", question.edits),) if question.edits else (),
+            quiet=last.quiet or bool(question.told and question.told.quiet),
+            model=head.settings.model if head.settings.model in self._models else "",
         )
+
+
+def _ended(told: Told, turn: Turn) -> Ended:
+    buttons = told.buttons
+    if told.button:
+        buttons = (Button(say(told.button, turn.asker.language), f"again:{turn.id}"), *buttons)
+    return Ended(
+        turn=turn.id,
+        why="told",
+        shown=told.text,
+        fresh=told.fresh or told.forget,
+        forget=told.forget,
+        buttons=buttons,
+        files=told.files,
+    )
 
 
 def _keys(inbounds: Sequence[Inbound]) -> tuple[str, ...]:

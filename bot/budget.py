@@ -13,7 +13,20 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from bot.messages import Answered, Bill, ChatSettings, Counter, Entry, Inbound, Spend, Spent, Summary, Turn, Usage
+from bot.messages import (
+    Answered,
+    Bill,
+    ChatSettings,
+    Counter,
+    Entry,
+    Inbound,
+    Person,
+    Spend,
+    Spent,
+    Summary,
+    Turn,
+    Usage,
+)
 from bot.models import cost, is_priced
 from bot.texts import say
 
@@ -34,6 +47,7 @@ class Budget(Struct, frozen=True):
     """
 
     person_day: int | None = None
+    guest_day: int | None = None
     chat_day: int | None = None
     day: int | None = None
     month: int | None = None
@@ -42,23 +56,31 @@ class Budget(Struct, frozen=True):
 
     @property
     def limits_money(self) -> bool:
-        return any(limit is not None for limit in (self.person_day, self.chat_day, self.day, self.month))
+        return any(limit is not None for limit in self._limits)
 
-    def counters(self, person: str, conversation: str, at: int) -> dict[Counter, int | None]:
+    @property
+    def _limits(self) -> tuple[int | None, ...]:
+        return self.person_day, self.guest_day, self.chat_day, self.day, self.month
+
+    def counters(self, person: Person, conversation: str, at: int) -> dict[Counter, int | None]:
         """Where a turn's money is counted, with the limits there. ``at`` is when the turn began: it is settled where
         it was reserved, also when midnight has passed."""
         return {
-            Counter(f"person:{person}", day_of(at)): self.person_day,
+            Counter(f"person:{person.payer}", day_of(at)): self.limit_of(person),
             Counter(f"chat:{chat_of(conversation)}", day_of(at)): self.chat_day,
             Counter("all", day_of(at)): self.day,
             Counter("all", month_of(at)): self.month,
         }
 
+    def limit_of(self, person: Person) -> int | None:
+        """What somebody may spend in a day."""
+        return self.guest_day if person.role == "guest" and self.guest_day is not None else self.person_day
+
     def estimate(self, settings: ChatSettings) -> int:
         """What to reserve for a chat's next turn. Never more than a whole budget, which would then be good for nothing;
         0 where nothing is limited, and there is nothing to reserve for."""
-        limits = (self.person_day, self.chat_day, self.day, self.month)
-        return min((settings.turn_cost or FIRST, *(each for each in limits if each is not None))) * self.limits_money
+        limits = (each for each in self._limits if each is not None)
+        return min((settings.turn_cost or FIRST, *limits)) * self.limits_money
 
     def missing(self, turn: Turn) -> int:
         """What its reservation lacks for one more call that costs as much as those before."""
@@ -72,7 +94,7 @@ class Budget(Struct, frozen=True):
         amount = max(more, beyond)
         if not amount:
             return turn, ()
-        counters = self.counters(turn.asker.id, conversation, turn.began)
+        counters = self.counters(turn.asker, conversation, turn.began)
         spends = tuple(Spend(each, amount, limit if more else None) for each, limit in counters.items())
         return replace(turn, reserved=turn.reserved + amount), spends
 
@@ -83,14 +105,14 @@ class Budget(Struct, frozen=True):
         if not turn.reserved and not turn.bill.calls:
             return ()  # answered without the model
         bill = replace(turn.bill, turns=1)
-        counters = self.counters(turn.asker.id, conversation, turn.began)
+        counters = self.counters(turn.asker, conversation, turn.began)
         return tuple(Spend(counter, paid - turn.reserved, bill=bill) for counter in counters)
 
     def pace(self, asked: Inbound, at: float) -> tuple[Spend, ...]:
         """One turn more in this minute. Messages that wait together are one turn, and cost as one."""
         if self.turns_a_minute is None:
             return ()
-        scopes = [f"minute:person:{asked.sender.id}"]
+        scopes = [f"minute:person:{asked.sender.payer}"]
         if asked.place.group:
             scopes.append(f"minute:chat:{chat_of(asked.conversation)}")
         minute = minute_of(at)

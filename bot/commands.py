@@ -1,50 +1,156 @@
 """What people ask of the bot itself, answered without the model."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bot.messages import Inbound, Meanwhile
+from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile
+from bot.reminding import is_page
+from bot.settings_page import buttons as settings_buttons
+from bot.settings_page import page as settings_page
 from bot.texts import say
+
+MENU = (
+    *("new", "stop", "retry", "undo", "settings", "language", "model", "usage", "context", "compact", "memory"),
+    *("remind", "approvals", "link", "status", "export", "forget", "help"),
+)
+"""The commands that are offered, in this order; their sentences are texts named ``menu_…``."""
+
+OTHERS = ("start", "reset", "meanwhile", "reminders", "approve-list", "approve_list")
+NAMES = frozenset({*MENU, *OTHERS, "unlink", "allow", "disallow", "appoint"})
+"""All that are ours."""
+
+Page = Literal["", "usage", "context", "memory", "status", "export", "reminders", "doorstep"]
 
 
 class Told(Struct, frozen=True):
     """Our own answer.
 
-    ``fresh``: nothing said so far is shown to the model again. ``meanwhile``: the chat's new setting. ``button``: the
-    text, by its name, of a button that does the turn again. ``page`` is what the text is yet to be made of: it shows
-    what only the store knows ("usage"), or what the turn itself finds out ("context").
+    ``fresh``: nothing said so far is shown to the model again; ``forget``: nor kept. ``settings`` are fields of the
+    chat's that change. ``button``: the text, by its name, of a button that does the turn again; ``buttons`` are others.
+    ``page`` is what the text is yet to be made of: it shows what only the store knows, or what the turn itself finds
+    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it.
     """
 
     text: str
     fresh: bool = False
-    meanwhile: Meanwhile | None = None
+    forget: bool = False
+    settings: dict[str, str | bool | None] = {}
     button: str = ""
-    page: Literal["", "usage", "context"] = ""
+    buttons: tuple[Button, ...] = ()
+    page: Page = ""
+    files: tuple[File, ...] = ()
+    quiet: bool = False
 
 
-def answer(inbound: Inbound) -> Told | None:
+class Here(Struct, frozen=True):
+    """What a command's answer depends on. ``models`` are those that may be chosen, the usual one first; ``now`` is in
+    Unix seconds."""
+
+    settings: ChatSettings = ChatSettings()
+    models: Sequence[str] = ()
+    now: float = 0.0
+
+
+def as_words(inbound: Inbound) -> Inbound:
+    """What was typed behind a slash command: its first word is a command only where we have one of that name."""
+    if not (inbound.quiet and inbound.command and inbound.kind == "message") or inbound.command in NAMES:
+        return inbound
+    return replace(inbound, command="", text=f"{inbound.command} {inbound.text}".strip())
+
+
+def answer(inbound: Inbound, here: Here) -> Told | None:
     """The answer to a command of ours; None where it is none: then the model reads it like any text."""
     language = inbound.sender.language
     match inbound.command:
         case "start" | "help":
-            return Told(say("help", language))
+            return Told(help_page(language))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
         case "meanwhile":
             return _meanwhile(inbound)
+        case "settings":
+            return Told(settings_page(inbound, here.settings, here.models), buttons=_settings(inbound, here))
+        case "language":
+            return _language(inbound, here)
+        case "model":
+            return _model(inbound, here)
         case "context" | "compact":
             return Told("", page="context")
-        case "usage":
-            return Told("", page="usage")
+        case "usage" | "memory" | "status" | "export" as page:
+            return Told("", page=page)
+        case "remind" if not is_page(inbound):
+            return None
+        case "remind" | "reminders" | "unremind":
+            return Told("", page="reminders")
+        case "approvals" | "approve-list" | "approve_list":
+            return Told(_approvals(inbound, here))
+        case "link" | "unlink" | "allow" | "disallow" | "appoint":
+            return Told("", page="doorstep")
+        case "forget":
+            return _forget(inbound)
         case "stop":
             return Told(say("nothing_to_stop", language))
     return None
+
+
+def help_page(language: str) -> str:
+    lines = (f"/{name} – {say(f'menu_{name}', language)}" for name in MENU)
+    return "\n\n".join((say("help", language), "\n".join(lines)))
+
+
+def menu(language: str) -> list[tuple[str, str]]:
+    """Names and descriptions, for a platform's own menu."""
+    return [(name, say(f"menu_{name}", language)) for name in MENU]
+
+
+def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
+    return settings_buttons(inbound, here.settings, here.models)
 
 
 def _meanwhile(inbound: Inbound) -> Told:
     language = inbound.sender.language
     for choice in get_args(Meanwhile):
         if inbound.text.strip().lower() == choice:
-            return Told(say(f"meanwhile_{choice}", language), meanwhile=choice)
+            return Told(say(f"meanwhile_{choice}", language), settings={"meanwhile": choice})
     return Told(say("meanwhile", language))
+
+
+def _approvals(inbound: Inbound, here: Here) -> str:
+    """Whatever waits holds its conversation up, so here nothing does; what need not ask for a while is told."""
+    language = inbound.sender.language
+    allowed = [name for name, until in here.settings.allowed.items() if until > here.now]
+    return say("approvals_allowed", language, tools=", ".join(allowed)) if allowed else say("approvals_none", language)
+
+
+LANGUAGES = {"en": "en", "english": "en", "inggris": "en", "id": "id", "indonesia": "id", "indonesian": "id"}
+
+
+def _language(inbound: Inbound, here: Here) -> Told:
+    """With a name it is set, without one buttons offer both."""
+    chosen = LANGUAGES.get(inbound.text.strip().lower().removeprefix("bahasa ").strip())
+    if chosen:
+        return Told(say("language_set", chosen), settings={"language": chosen})
+    rows = tuple(button for button in _settings(inbound, here) if button.data.startswith("set:language:"))
+    return Told(say("language", inbound.sender.language), buttons=rows)
+
+
+def _model(inbound: Inbound, here: Here) -> Told:
+    language, wanted = inbound.sender.language, inbound.text.strip()
+    if wanted in here.models:
+        return Told(say("model_set", language, model=wanted), settings={"model": wanted})
+    known = ", ".join(f"`{model}`" for model in here.models)
+    current = here.settings.model if here.settings.model in here.models else next(iter(here.models), "?")
+    text = say("model_unknown" if wanted else "model", language, model=f"`{current}`", models=known)
+    rows = tuple(button for button in _settings(inbound, here) if button.data.startswith("set:model:"))
+    return Told(text, buttons=rows)
+
+
+def _forget(inbound: Inbound) -> Told:
+    """Asks first: it can not be undone."""
+    language = inbound.sender.language
+    if inbound.text.strip().lower() in ("yes", "ya"):
+        return Told(say("forgotten", language), forget=True)
+    return Told(say("forget", language), buttons=(Button(say("forget_yes", language), "do:forget"),))

@@ -5,16 +5,16 @@ the cached beginning of the prompt then lives for many turns. What stands for th
 (``bot/policies``), when to do it is ``bot/folding.py``'s.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from bot.history import told
-from bot.media import MEDIA
+from bot.media import MEDIA, pages_of
 from bot.messages import Answered, Asked, Entry, Json, Numbered, Summary, Usage, encode
 
 PICTURE = 1_600
-"""Tokens of a picture or document; the provider counts by its pixels, this is a large picture."""
+"""Tokens of a picture, or of a page of a document; the provider counts by its pixels, this is a large picture."""
 UNMEASURED = 3.0
 """Bytes of JSON for a token while no call tells more. Deliberately few: too large an estimate only cuts a bit early."""
 LEAST_BYTES, MOST_BYTES = 1.0, 8.0
@@ -160,13 +160,13 @@ class _Weight(Struct, frozen=True):
     media: int = 0
 
 
-def _weight(blocks: Sequence[Mapping[str, object]]) -> _Weight:
+def _weight(blocks: Sequence[Json]) -> _Weight:
     """Bytes of the blocks as JSON, pictures and documents aside, which are counted."""
     size = media = 0
     for block in blocks:
         content = block.get("content")
         if block.get("type") in MEDIA:
-            media += 1
+            media += pages_of(block)
         elif block.get("type") == "tool_result" and isinstance(content, list):
             inner = _weight([each for each in content if isinstance(each, dict)])
             size += inner.bytes

@@ -5,17 +5,19 @@
                           └─> the platform is asked for our mark; what it can not tell is sent again
 
 What is shown is always computed from the record, so a turn that goes on in another process goes on in the same
-messages. Final text comes first: it waits for flood control but not for the edit interval.
+messages. One governor for each chat says when the platform may be called: final text first, then what grows, then the
+line that says what is being worked on.
 """
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
 from bot.agent import Later
+from bot.approvals import buttons, call_of, question, verdict
 from bot.deadline import Deadline
 from bot.errors import (
     ChatClosed,
@@ -27,16 +29,21 @@ from bot.errors import (
     SendUncertain,
     StoreUnavailable,
 )
-from bot.history import reply_text
+from bot.governor import Governor, loop_time
+from bot.history import reply_text, tool_calls
 from bot.journal import Journal
-from bot.messages import Answered, Button, Ended, Entry, Part, Returned, whole
-from bot.ports import Channel, Clock, Rendered
-from bot.texts import say
+from bot.messages import Answered, Approval, Button, Ended, Entry, File, Part, Returned, Task, whole
+from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
+from bot.texts import doing, say
+from bot.web.sources import sources
 
 log = logging.getLogger(__name__)
 
 CUT = ("max_tokens", "model_context_window_exceeded")
 KEEP_ID_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds; together less than an invocation's reserve, and than the lease
+STATUS_AFTER = 1.5  # seconds; tools that are done by then need no word
+DRAFT_LASTS = 20.0  # seconds until a draft is shown again; Telegram's is gone after thirty
+AFTER_A_FAULT = 2.0  # seconds until what grows is shown again
 STOP_AFTER = 2  # seconds; a turn that is over by then needs no Stop button
 
 
@@ -45,8 +52,10 @@ def answer_text(entries: Sequence[Entry], language: str) -> str:
     texts = []
     for entry in entries:
         match entry:
-            case Answered():
+            case Answered(reply=reply):
                 texts.append(reply_text(entry))
+                if entry is entries[-1]:
+                    texts.append(sources(reply.content, say("sources", language)))
                 if entry.reply.stop_reason in CUT and entry is entries[-1]:
                     texts.append(say("cut", language))
             case Ended(shown=shown):
@@ -66,13 +75,49 @@ def answer_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...
     return ()
 
 
+def vote_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...]:
+    """What asks a person for their opinion of the model's answer."""
+    last = entries[-1]
+    if not isinstance(last, Answered):
+        return ()
+    return (
+        Button(say("good", language), f"vote:up:{last.turn}", row=1),
+        Button(say("bad", language), f"vote:down:{last.turn}", row=1),
+    )
+
+
+def files_of(entries: Sequence[Entry]) -> list[File]:
+    """What a turn made for the person, in order."""
+    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files]
+
+
+def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:
+    """A turn's tool calls as steps that a person can watch."""
+    results = {
+        result["tool_use_id"]: result for entry in entries if isinstance(entry, Returned) for result in entry.results
+    }
+    tasks = []
+    for number, entry in enumerate(entries):
+        for call in tool_calls(entry) if isinstance(entry, Answered) else ():
+            result = results.get(call["id"])
+            state = _STATES[None if result is None else bool(result.get("is_error"))]
+            tasks.append(Task(f"{number}.{call['id']}", doing([call["name"]], language), state))
+    return tuple(tasks)
+
+
+_STATES: dict[bool | None, Literal["running", "done", "failed"]] = {None: "running", True: "failed", False: "done"}
+"""Of a call, by whether its result is an error; None where there is none yet."""
+
+
 class Delivery:
     """One turn's messages on one channel. Implements the agent's Voice; ``stream`` runs beside the agent."""
 
-    def __init__(self, channel: Channel, journal: Journal, clock: Clock) -> None:
+    def __init__(self, channel: Channel, journal: Journal, clock: Clock, governor: Governor, blobs: Blobs) -> None:
         self._channel = channel
         self._journal = journal
         self._clock = clock
+        self._governor = governor
+        self._blobs = blobs
         self._place = journal.turn.place
         self._language = journal.turn.asker.language
         self._after = journal.head.last  # the entry that the partial words and the tools at work come after
@@ -80,9 +125,13 @@ class Delivery:
         self._tools: tuple[str, ...] = ()
         self._changed = asyncio.Event()
         self._shown: dict[int, Rendered] = {}
+        self._growing: set[int] = set()
+        self._status_shown = ""
+        self._draft_shown: Rendered | None = None
+        self._draft_again = 0.0
+        self._status_from = float("inf")  # when the tools at work are worth a word
         self._calling = asyncio.Lock()  # held while the platform is called: a call is never cut by us
-        self._next_edit = 0.0  # monotonic seconds, as are all times here
-        self._flood_until = 0.0
+        self._show_after = 0.0  # the loop's seconds
 
     # Voice
 
@@ -94,17 +143,25 @@ class Delivery:
     def forget(self) -> None:
         self._partial = ""
         self._tools = ()
+        self._status_from = float("inf")
         self._changed.set()
 
     def working(self, tools: Sequence[str]) -> None:
         self.forget()
         self._tools = tuple(dict.fromkeys(tools))
         self._after = self._journal.head.last
+        self._status_from = loop_time() + STATUS_AFTER
 
     @property
     def unfinished(self) -> str:
         """The words of the reply that is being received: "" from the moment it is in the record."""
         return whole(self._partial) if self._after == self._journal.head.last else ""
+
+    @property
+    def _at_work(self) -> tuple[str, ...]:
+        """The tools that have run for a while now."""
+        are_new = self._status_from < float("inf")
+        return self._tools if self._after == self._journal.head.last and not are_new else ()
 
     # While the agent works
 
@@ -112,11 +169,16 @@ class Delivery:
         """Show what is said as it grows, until cancelled. A failed edit only delays the next one."""
         typing = 0.0
         while True:
-            if time.monotonic() >= max(typing, self._flood_until):
+            if loop_time() >= typing and not self._governor.closed:
                 await self._show_typing()
-                typing = time.monotonic() + self._channel.typing_interval
-            await self._wait_for_change(max(typing, self._flood_until) - time.monotonic())
-            if self._changed.is_set() and time.monotonic() >= max(self._next_edit, self._flood_until):
+                typing = loop_time() + self._channel.typing_interval
+            if self._draft_shown and loop_time() >= self._draft_again:
+                self._changed.set()
+            if loop_time() >= self._status_from:
+                self._status_from = float("inf")
+                self._changed.set()
+            await self._wait_for_change(min(typing, self._status_from) - loop_time())
+            if self._changed.is_set() and not self._pause():
                 self._changed.clear()
                 async with self._calling:
                     await self._show_what_there_is()
@@ -131,40 +193,71 @@ class Delivery:
         try:
             await self._channel.typing(self._place)
         except SendLater as error:
-            self._flood_until = time.monotonic() + error.retry_after
+            self._governor.close(error.retry_after)
 
     async def _wait_for_change(self, longest: float) -> None:
         """Until there is something new and it may be shown, or ``longest`` seconds are over."""
         try:
-            async with asyncio.timeout(max(longest, 0)):
+            async with asyncio.timeout(max(longest, self._governor.closed, 0)):
                 await self._changed.wait()
-                await asyncio.sleep(max(self._next_edit, self._flood_until) - time.monotonic())
+                await asyncio.sleep(self._pause())
         except TimeoutError:
             return
 
+    def _pause(self) -> float:
+        """Seconds until what there is may be shown."""
+        return max(self._governor.wait(final=False), self._show_after - loop_time(), 0.0)
+
     async def _show_what_there_is(self) -> None:
-        interval = self._channel.group_edit_interval if self._place.group else self._channel.edit_interval
-        text = self._view()
-        if not text.strip():
+        """One call to the platform at most; what else there is to show comes with the next one."""
+        if self._journal.turn.quiet:
             return
         try:
-            for index, part in enumerate(self._parts(text, self._stop_button())):
-                if self._is_uncertain(index):
-                    return  # settled at the end, when the whole text is known
-                await self._put(index, part)
+            if await self._show_next():
+                self._changed.set()
         except (ChatClosed, ChatMoved):
             raise
         except SendLater as error:
-            self._flood_until = time.monotonic() + error.retry_after
+            self._governor.close(error.retry_after)
             self._changed.set()
         except SendError as error:
             log.info("turn=<%s> | an edit on the way was not shown: %s", self._journal.turn.id, error)
-        self._next_edit = time.monotonic() + interval
+            self._show_after = loop_time() + AFTER_A_FAULT
 
-    def _parts(self, text: str, buttons: tuple[Button, ...]) -> list[Rendered]:
-        """The reply's messages; buttons are under the last one only."""
-        *others, last = self._channel.render(text)
-        return [*others, replace(last, buttons=buttons)]
+    async def _show_next(self) -> bool:
+        """Show the first thing that is not shown yet; whether something was."""
+        text = self._view()
+        steps = self._channel.shows_tasks and self._tasks()
+        parts = self._parts(text, self._stop_button(), growing=True) if text.strip() or steps else []
+        if [part.text for part in parts] == [NOTHING_TO_SHOW]:
+            parts = []  # all of it is half open yet
+        drafted = len(parts) - 1 if parts and self._channel.drafts(self._place) else None
+        for index, part in enumerate(parts):
+            if self._is_uncertain(index):
+                return False  # settled at the end, when the whole text is known
+            if index == drafted and index >= len(self._journal.turn.parts):
+                return await self._show_draft(part)
+            growing = index == len(parts) - 1
+            if self._is_unlike(index, part, growing):
+                await self._put(index, part, growing=growing)
+                return True
+        return await self._show_status(has_words=bool(parts))
+
+    async def _show_draft(self, part: Rendered) -> bool:
+        if part == self._draft_shown and loop_time() < self._draft_again:
+            return False
+        self._governor.spend()
+        await self._channel.draft(self._place, replace(part, buttons=()), self._marks(0)[1])
+        self._draft_shown, self._draft_again = part, loop_time() + DRAFT_LASTS
+        return True
+
+    def _parts(self, text: str, buttons: tuple[Button, ...], *, growing: bool = False) -> list[Rendered]:
+        """The reply's messages; the steps taken stand in the first, buttons under the last one only."""
+        parts = self._channel.render(text, growing=growing) if text.strip() else [Rendered("")]
+        parts[-1] = replace(parts[-1], buttons=buttons)
+        if self._channel.shows_tasks:
+            parts[0] = replace(parts[0], tasks=self._tasks())
+        return parts
 
     def _stop_button(self) -> tuple[Button, ...]:
         turn = self._journal.turn
@@ -174,27 +267,141 @@ class Delivery:
 
     def _view(self) -> str:
         texts = [answer_text(self._journal.own(), self._language), self.unfinished]
-        if self._tools and self._after == self._journal.head.last:
-            texts.append(f"*{say('working', self._language, tools=', '.join(self._tools))}*")
-        return "\n\n".join(text for text in texts if text.strip())
+        words = "\n\n".join(text for text in texts if text.strip())
+        if words and self._at_work and not self._channel.shows_tasks:
+            return f"{words}\n\n*{doing(self._at_work, self._language)}*"
+        return words
+
+    # The line that says what is being worked on, while there are no words yet
+
+    async def _show_status(self, *, has_words: bool) -> bool:
+        """Send, change or take back the line; whether that took a call."""
+        line = "" if has_words or not self._at_work else doing(self._at_work, self._language)
+        status = self._journal.turn.status
+        if status is None and line:
+            await self._journal.update(status=Part("sending"))
+            manner = self._manner(self._status_mark, silent=True)
+            self._governor.spend()
+            sent = await self._channel.send(self._place, Rendered(line, buttons=self._stop_button()), manner)
+            await self._journal.update(status=Part("sent", sent))
+        elif status and status.id and not line and has_words:
+            await self._take_back_status(status)
+        elif status and status.id and line and line != self._status_shown:
+            self._governor.spend()
+            await self._channel.edit(self._place, status.id, Rendered(line, buttons=self._stop_button()))
+        else:
+            return False
+        self._status_shown = line
+        return True
+
+    async def _take_back_status(self, status: Part) -> None:
+        message_id = status.id or await self._channel.find(self._place, self._status_mark)
+        if message_id:
+            self._governor.spend()
+            await self._channel.delete(self._place, message_id)
+        await self._journal.update(status=None)
+
+    @property
+    def _status_mark(self) -> str:
+        return f"{self._journal.turn.id}.s"
+
+    def _tasks(self) -> tuple[Task, ...]:
+        """The tool calls of this turn so far, in order."""
+        return tasks_of(self._journal.own(), self._language)
+
+    def _manner(self, mark: str, *, reply_to: str = "", growing: bool = False, silent: bool = False) -> Manner:
+        turn = self._journal.turn
+        return Manner(turn.asker, mark, reply_to=reply_to, growing=growing, silent=silent, quiet=turn.quiet)
 
     # At the end
 
     async def finish(self, deadline: Deadline) -> None:
         """Bring every part to its final text. Raises Later where flood control outlives this invocation, ChatClosed
         where nothing can be shown any more; what is done by then stays done."""
-        text = answer_text(self._journal.own(), self._language) or say("empty", self._language)
-        parts = self._parts(text, answer_buttons(self._journal.own(), self._language))
+        own = self._journal.own()
+        batches = self._channel.batches(files_of(own))
+        text = answer_text(own, self._language)
+        parts = self._parts(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
             await self._insist(index, part, deadline)
+        for index, batch in enumerate(batches):
+            await self._insist_on_files(index, batch, deadline)
         for index in range(len(parts), len(self._journal.turn.parts)):
-            await self._insist_on_absence(index, deadline)
+            await self._insist_on_absence(self._journal.turn.parts[index], self._marks(index), deadline)
+        if status := self._journal.turn.status:
+            await self._insist_on_absence(status, (self._status_mark,), deadline)
+        await self._settle_questions(deadline)
         await self._channel.typing(self._place, active=False)
+
+    def _buttons(self) -> tuple[Button, ...]:
+        own = self._journal.own()
+        buttons = answer_buttons(own, self._language)
+        return buttons + vote_buttons(own, self._language) if self._channel.feedback else buttons
+
+    async def ask(self, deadline: Deadline) -> None:
+        """Show all that was said so far, then ask for each approval that is waited for. Raises Later and ChatClosed."""
+        if text := answer_text(self._journal.own(), self._language):
+            for index, part in enumerate(self._parts(text, ())):
+                await self._insist(index, part, deadline)
+        for number, approval in enumerate(self._journal.turn.approvals):
+            if not approval.decision and not (approval.part and approval.part.id):
+                await self._ask_one(number, approval, deadline)
+        if status := self._journal.turn.status:
+            await self._insist_on_absence(status, (self._status_mark,), deadline)
+            await self._journal.update(status=None)
+        await self._channel.typing(self._place, active=False)
+
+    async def _ask_one(self, number: int, approval: Approval, deadline: Deadline) -> None:
+        call, mark = call_of(approval, self._journal.numbered()), f"{self._journal.turn.id}.q{number}"
+        if call is None:
+            raise ValueError(f"The call {approval.call} is not in the record.")
+        *_, last = self._channel.render(question(call, self._language))
+        asked = replace(last, buttons=buttons(self._journal.turn, number))
+        found = await self._channel.find(self._place, mark) if approval.part else None
+        if approval.part is None:
+            await self._set_question(number, Part("sending"))
+        while found is None:
+            await self._wait_for_our_turn(deadline)
+            try:
+                self._governor.spend()
+                found = await self._channel.send(self._place, asked, self._manner(mark))
+            except SendLater as error:
+                self._governor.close(error.retry_after)
+            except SendRefused as error:
+                if not asked.markup:
+                    raise ChatClosed(f"No question is accepted here: {error}") from error
+                asked = replace(asked, markup=())
+            except SendUncertain:
+                found = await self._channel.find(self._place, mark)
+                if found is None:
+                    raise Later(5) from None
+        await self._set_question(number, Part("sent", found))
+
+    async def _set_question(self, number: int, part: Part) -> None:
+        approvals = self._journal.turn.approvals
+        asked = replace(approvals[number], part=part)
+        await self._journal.update(approvals=(*approvals[:number], asked, *approvals[number + 1 :]))
+
+    async def _settle_questions(self, deadline: Deadline) -> None:
+        """Questions that were answered say so, and have no buttons any more. Best effort: a decision holds without."""
+        for approval in self._journal.turn.approvals:
+            call = call_of(approval, self._journal.numbered())
+            if not (approval.decision and approval.part and approval.part.id and call):
+                continue
+            await self._wait_for_our_turn(deadline)
+            self._governor.spend()
+            try:
+                settled = Rendered(verdict(approval, call, self._language))
+                await self._channel.edit(self._place, approval.part.id, settled)
+            except SendLater as error:
+                self._governor.close(error.retry_after)
+            except SendError as error:
+                log.info("turn=<%s> | a question stays as it was: %s", self._journal.turn.id, error)
 
     @property
     def flood_left(self) -> float:
         """Seconds for which the platform wants no call to this chat."""
-        return max(self._flood_until - time.monotonic(), 0.0)
+        return self._governor.closed
 
     async def _insist(self, index: int, part: Rendered, deadline: Deadline) -> None:
         """Show the part: as it is, else without markup, else our own sentence in its place; where its message can not
@@ -203,12 +410,12 @@ class Delivery:
         ways = self._ways(part)
         uncertain = anew = False
         while True:
-            await self._wait_out_the_flood(deadline)
+            await self._wait_for_our_turn(deadline)
             try:
                 await self._put(index, ways[0], anew=anew)
                 return
             except SendLater as error:
-                self._flood_until = time.monotonic() + error.retry_after
+                self._governor.close(error.retry_after)
             except SendUncertain:
                 if uncertain:
                     raise Later(5) from None
@@ -226,23 +433,62 @@ class Delivery:
         sorry = Rendered(say("failed", self._language, reference=self._journal.turn.id))
         return [part, replace(part, markup=()), sorry]
 
-    async def _wait_out_the_flood(self, deadline: Deadline) -> None:
-        wait = self.flood_left
+    async def _insist_on_files(self, index: int, batch: Sequence[File], deadline: Deadline) -> None:
+        """Send a batch of files once. What the platform refuses is told in a sentence."""
+        state = self._journal.turn.files[index].state if index < len(self._journal.turn.files) else ""
+        if state == "sent":
+            return
+        mark = f"{self._journal.turn.id}.f{index}"
+        sent = await self._channel.find(self._place, mark) if state else None
+        uploads = [upload for file in batch if (upload := await self._upload(file))]
+        if not state:
+            await self._journal.set_files_part(index, Part("sending"))
+        uncertain = False
+        while sent is None:
+            await self._wait_for_our_turn(deadline)
+            try:
+                self._governor.spend()
+                sent = await self._sent_files(uploads, self._manner(mark))
+            except SendLater as error:
+                self._governor.close(error.retry_after)
+            except SendUncertain:
+                sent = await self._channel.find(self._place, mark)
+                if uncertain and sent is None:
+                    raise Later(5) from None
+                uncertain = True
+        await self._journal.set_files_part(index, Part("sent", sent))
+
+    async def _sent_files(self, uploads: Sequence[Upload], manner: Manner) -> str:
+        try:
+            if uploads:
+                return await self._channel.send_files(self._place, uploads, manner)
+        except (SendRefused, MessageGone) as error:
+            log.warning("turn=<%s> | files were refused: %s", self._journal.turn.id, error)
+        names = ", ".join(upload.name for upload in uploads)
+        return await self._channel.send(self._place, Rendered(say("no_file", self._language, names=names)), manner)
+
+    async def _upload(self, file: File) -> Upload | None:
+        data = await self._blobs.get(file.blob)
+        return None if data is None else Upload(file.name, file.media_type, data)
+
+    async def _wait_for_our_turn(self, deadline: Deadline) -> None:
+        wait = self._governor.wait(final=True)
         if wait > max(deadline.left(), 0):
             raise Later(wait)
         if wait > 0:
             await self._clock.sleep(wait)
 
-    async def _put(self, index: int, part: Rendered, *, anew: bool = False) -> None:
+    async def _put(self, index: int, part: Rendered, *, anew: bool = False, growing: bool = False) -> None:
         """Make the platform show this part at this place of the reply. Raises SendErrors.
 
         ``anew``: in a new message, whose mark tells it from the one that can not be edited any more.
         """
         state = self._journal.turn.parts[index] if index < len(self._journal.turn.parts) else None
         if state is not None and state.state == "sent" and not anew:
-            if self._shown.get(index) != part:
-                await self._channel.edit(self._place, state.id, part)
-                self._shown[index] = part
+            if self._is_unlike(index, part, growing) and not self._journal.turn.quiet:
+                self._governor.spend()
+                await self._channel.edit(self._place, state.id, part, growing=growing)
+                self._note_shown(index, part, growing)
             return
         mark = self._marks(index)[0 if anew else 1]
         found = await self._find(index, anew=anew) if state is not None else None
@@ -250,11 +496,20 @@ class Delivery:
             if not self._is_uncertain(index):
                 await self._journal.set_part(index, Part("sending"))
             reply_to = self._journal.turn.reply_to if index == 0 else ""
-            found = await self._channel.send(self._place, part, reply_to=reply_to, mark=mark)
-            self._shown[index] = part
+            self._governor.spend()
+            found = await self._channel.send(self._place, part, self._manner(mark, reply_to=reply_to, growing=growing))
+            self._note_shown(index, part, growing)
         await self._keep_id(index, found)
-        if self._shown.get(index) != part:
-            await self._put(index, part)
+        if self._is_unlike(index, part, growing):
+            await self._put(index, part, growing=growing)
+
+    def _is_unlike(self, index: int, part: Rendered, growing: bool) -> bool:
+        """Whether a message must be touched: it shows something else, or still waits to be ended."""
+        return self._shown.get(index) != part or (index in self._growing and not growing)
+
+    def _note_shown(self, index: int, part: Rendered, growing: bool) -> None:
+        self._shown[index] = part
+        (self._growing.add if growing else self._growing.discard)(index)
 
     async def _keep_id(self, index: int, message_id: str) -> None:
         """Nobody but us knows where this message is: a store that fails for a moment must not make us forget it."""
@@ -268,7 +523,10 @@ class Delivery:
 
     async def _find(self, index: int, *, anew: bool) -> str | None:
         """The newest message that was sent for this place of the reply; ``anew``: only one that was sent anew."""
-        for mark in self._marks(index)[: 1 if anew else 2]:
+        return await self._found(self._marks(index)[: 1 if anew else 2])
+
+    async def _found(self, marks: Sequence[str]) -> str | None:
+        for mark in marks:
             if found := await self._channel.find(self._place, mark):
                 return found
         return None
@@ -282,18 +540,18 @@ class Delivery:
         parts = self._journal.turn.parts
         return index < len(parts) and parts[index].state == "sending"
 
-    async def _insist_on_absence(self, index: int, deadline: Deadline) -> None:
-        """A message that the final text no longer needs: a repeated model reply was shorter than the first."""
-        part = self._journal.turn.parts[index]
+    async def _insist_on_absence(self, part: Part, marks: Sequence[str], deadline: Deadline) -> None:
+        """A message that is no longer needed: a repeated model reply was shorter than the first, or words came."""
         while True:
-            await self._wait_out_the_flood(deadline)
+            await self._wait_for_our_turn(deadline)
             try:
-                message_id = part.id or await self._find(index, anew=False)
+                message_id = part.id or await self._found(marks)
                 if message_id:
+                    self._governor.spend()
                     await self._channel.delete(self._place, message_id)
                 return
             except SendLater as error:
-                self._flood_until = time.monotonic() + error.retry_after
+                self._governor.close(error.retry_after)
             except SendError as error:
-                log.info("turn=<%s>, part=<%d> | a left-over stays: %s", self._journal.turn.id, index, error)
+                log.info("turn=<%s> | a left-over stays: %s", self._journal.turn.id, error)
                 return

@@ -16,6 +16,7 @@
     │   ├── MessageGone             the message to edit is no longer there
     │   ├── ChatMoved               the group became a supergroup; carries its new chat id
     │   └── ChatClosed              blocked, kicked, deleted: nothing can ever be sent here
+    ├── FileRefused               the answer: this attachment can not be had or read; says why
     ├── BudgetExceeded            whoever wanted to spend: a limit would be passed, nothing was stored
     └── ConfigError               the owner: says what is missing and what to do
 
@@ -99,6 +100,10 @@ class ChatMoved(SendError):
 
 class ChatClosed(SendError):
     pass
+
+
+class FileRefused(KabarError):
+    """The message says it to the model, in one plain English sentence with the limit or the missing right in it."""
 
 
 class BudgetExceeded(KabarError):

@@ -4,18 +4,22 @@ Two steps: the record told as a conversation (here), and that conversation made 
 API, whatever crashes, stops, edits, other models and older versions left behind (``repair``).
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from bot.blocks import THINKING, text
-from bot.messages import Answered, Asked, Attachment, Ended, Entry, Inbound, Json, Returned, Summary
+from bot.blocks import MARK, THINKING, text
+from bot.media import reference, stored
+from bot.messages import Answered, Asked, Attachment, Ended, Entry, Inbound, Json, Quote, Returned, Summary
 from bot.notes import noted
 from bot.repair import repaired
+from bot.web.sources import spoken
 
 HIDDEN = ("refused", "told", "undone")
 """Ends of turns that the model is never shown."""
-MARK = re.compile(r"<(/?(?:context|quote|attachment|summary)\b)", re.IGNORECASE)
+PDF = "application/pdf"
+MOST_PAGES = 20
+LARGEST_DOCUMENT = 4 * 1024 * 1024
+"""Pages, and bytes, of a document that is shown itself; of a longer one the model reads the text, bit by bit."""
 LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 """Of the times that can be told as a date."""
 
@@ -32,7 +36,8 @@ def build_messages(entries: Sequence[Entry], current: str) -> list[Json]:
 def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
     """One message for each step of the record that is shown, as it was stored, with the index of its entry.
 
-    The newest summary comes first. Huge results before it are notes: what is shown in full changes only with it.
+    The newest summary comes first. Huge results and pictures before it are notes: what is shown in full changes only
+    with it.
     """
     hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
     folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Summary)), default=-1)
@@ -44,14 +49,14 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
                 continue
             case _ if entry.turn in hidden:
                 continue
-            case Asked(said=said):
-                yield at, _user(say(said))
+            case Asked(said=said, memory=memory):
+                yield at, _user([text(memory), *say(said, shown=at > folded)])
             case Answered(reply=reply):
                 whole = entry.turn == current and at > folded
                 yield at, _assistant(reply.content if whole else _unthought(reply.content))
             case Returned(results=results, said=said, note=note):
                 shown = results if at > folded else [noted(result, entry.turn) for result in results]
-                yield at, _user([*shown, *say(said), text(note)])
+                yield at, _user([*shown, *say(said, shown=at > folded), text(note)])
             case Ended():
                 yield at, _assistant([text(_ending(entry))])
 
@@ -76,16 +81,41 @@ def _unthought(content: Iterable[Json]) -> list[Json]:
     return [block for block in content if block.get("type") not in THINKING]
 
 
-def say(said: Iterable[Inbound]) -> list[Json]:
-    """What people said as text blocks: ours says who, when and where, theirs what; the same bytes every time."""
+def say(said: Iterable[Inbound], *, shown: bool = True) -> list[Json]:
+    """What people said as blocks: ours says who, when and where, theirs what; the same bytes every time.
+
+    ``shown``: with the pictures and documents themselves, not only a line for each.
+    """
     blocks = []
     for inbound in said:
         blocks.append(text(_context(inbound)))
         words = "\n\n".join(
-            filter(None, (_quoted(inbound), *map(_attached, inbound.attachments), _unmarked(inbound.words)))
+            filter(
+                None,
+                (*_heard(inbound), _quoted(inbound), *map(_attached, inbound.attachments), _unmarked(inbound.words)),
+            )
         )
         blocks.append(text(words or "(an empty message)"))
+        blocks += [block for attachment in inbound.all_attachments if shown and (block := _medium(attachment))]
     return blocks
+
+
+def _medium(attachment: Attachment) -> Json | None:
+    """What the model can look at itself: a picture, or a document of few pages."""
+    if not attachment.blob:
+        return None
+    if attachment.width:
+        return {"type": "image", "source": stored(attachment)}
+    if attachment.media_type == PDF and 0 < attachment.pages <= MOST_PAGES and attachment.size <= LARGEST_DOCUMENT:
+        return {"type": "document", "source": stored(attachment)}
+    return None
+
+
+def _heard(inbound: Inbound) -> Iterator[str]:
+    """What others had said there before: theirs, not addressed to us."""
+    if inbound.heard:
+        lines = (f"{_author(quote)}: {_unmarked(quote.text.strip())}" for quote in inbound.heard)
+        yield "<thread>\n" + "\n".join(lines) + "\n</thread>"
 
 
 def _context(inbound: Inbound) -> str:
@@ -99,15 +129,29 @@ def _context(inbound: Inbound) -> str:
 def _quoted(inbound: Inbound) -> str:
     if inbound.quote is None:
         return ""
-    author = "your own message" if inbound.quote.ours else (_plain(inbound.quote.author) or "somebody")
-    return f'<quote from="{author}">\n{_unmarked(inbound.quote.text.strip())}\n</quote>'
+    quoted = (_unmarked(inbound.quote.text.strip()), *map(_attached, inbound.quote.attachments))
+    return "\n".join((f'<quote from="{_author(inbound.quote)}">', *filter(None, quoted), "</quote>"))
+
+
+def _author(quote: Quote) -> str:
+    return "your own message" if quote.ours else (_plain(quote.author) or "somebody")
 
 
 def _attached(attachment: Attachment) -> str:
-    details = ", ".join(
-        filter(None, (_plain(attachment.name), attachment.media_type, _unmarked(attachment.description)))
-    )
-    return f'<attachment kind="{attachment.kind}">{details}</attachment>'
+    """A line about a file, and the beginning of what stands or is said in it."""
+    name = f' file="{reference(attachment.blob)}"' if attachment.blob else ""
+    details = [_plain(attachment.name), attachment.media_type, _unmarked(attachment.description)]
+    details += [f"{attachment.pages} pages" if attachment.pages else "", _unmarked(attachment.problem)]
+    lines = [", ".join(filter(None, details)), *_beginning(attachment)]
+    inside = "\n".join(lines)
+    return f'<attachment kind="{attachment.kind}"{name}>{inside}</attachment>'
+
+
+def _beginning(attachment: Attachment) -> Iterator[str]:
+    if attachment.excerpt and not _medium(attachment):
+        yield _unmarked(attachment.excerpt)
+        if attachment.chars > len(attachment.excerpt):
+            yield f'[{attachment.chars} characters in all. To read on: reopen "{reference(attachment.blob)}".]'
 
 
 def _unmarked(words: str) -> str:
@@ -132,5 +176,4 @@ def tool_calls(answered: Answered) -> list[Json]:
 
 def reply_text(answered: Answered) -> str:
     """What a person reads of one reply."""
-    spoken = (block.get("text") for block in answered.reply.content if block.get("type") == "text")
-    return "\n\n".join(words for each in spoken if (words := str(each or "").strip()))
+    return spoken(answered.reply.content)

@@ -13,6 +13,14 @@ LONG = 3_500
 T = TypeVar("T")
 
 
+def to_us(inbox: Sequence[Inbound], *, follows: bool) -> tuple[list[Inbound], list[Inbound]]:
+    """What of the inbox is to the bot, and what is not: a piece of an album counts with the piece that is addressed,
+    anything else in a thread only where the bot ``follows`` it."""
+    albums = {inbound.album for inbound in inbox if inbound.addressed and inbound.album}
+    heard = [each for each in inbox if each.addressed or (each.album in albums if each.album else follows)]
+    return heard, [each for each in inbox if each not in heard]
+
+
 def still_arriving(inbox: Sequence[Inbound]) -> bool:
     """Whether what is there may be the first piece of something: an album or a split paste."""
     return any(inbound.album or len(inbound.text) >= LONG for inbound in inbox if inbound.kind == "message")
@@ -45,13 +53,6 @@ def run_of(inbox: Sequence[Inbound], kind: Callable[[Inbound], T]) -> list[Inbou
     return batch
 
 
-def is_readable(inbound: Inbound) -> bool:
-    """Whether there is something in it for a reader: words, somebody's words, or what is told of it in words. A file
-    alone is nothing yet."""
-    told = any(attachment.description and not attachment.id for attachment in inbound.attachments)
-    return told or bool(inbound.words) or not inbound.attachments
-
-
 def turn_with(native_id: str, entries: Sequence[Entry]) -> str:
     """The newest turn in which this message was said, and which was not done again since; "" where there is none."""
     undone = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why == "undone"}
@@ -74,3 +75,10 @@ def asked_in(turn: str, entries: Sequence[Entry]) -> Asked | None:
     if any(isinstance(entry, Ended) and entry.why == "undone" and entry.turn == turn for entry in entries):
         return None
     return next((entry for entry in entries if isinstance(entry, Asked) and entry.turn == turn), None)
+
+
+def last_question(entries: Sequence[Entry]) -> Asked | None:
+    """What started the newest turn that is shown to the model; None where there is none."""
+    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in ("told", "undone")}
+    asked = (entry for entry in reversed(entries) if isinstance(entry, Asked) and entry.turn not in hidden)
+    return next(asked, None)

@@ -6,8 +6,16 @@ from bot.ports import Clock, Receipt, Store, Wake
 
 async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Receipt:
     """Store an inbound once and see to it that a worker looks at it. Raises StoreUnavailable where either failed:
-    answer 5xx then, the platform's repeat finds the stored message WAITING and wakes again."""
+    answer 5xx then, the platform's repeat finds the stored message WAITING and wakes again.
+
+    What is not to the bot by itself is stored only where it may count: a piece of an album waits for the one that is,
+    and wakes nobody; other talk must be in a conversation that the bot is in.
+    """
+    if not inbound.addressed and not inbound.album and not await store.knows(inbound.conversation):
+        return Receipt.IGNORED
     receipt = await store.receive(inbound)
+    if not inbound.addressed and inbound.album:
+        return receipt
     if receipt is Receipt.NEW:
         await wake.wake(inbound.conversation, inbound.id)
     elif receipt is Receipt.WAITING:

@@ -8,12 +8,16 @@ from msgspec.structs import replace
 
 from bot.budget import Budget, bill_of, lately
 from bot.errors import LeaseLost
+from bot.files import Files
 from bot.inbox import turn_with
+from bot.memory import Memory
 from bot.messages import (
     Answered,
+    Approval,
     ChatSettings,
     Ended,
     Entry,
+    File,
     Head,
     Inbound,
     Json,
@@ -27,7 +31,7 @@ from bot.messages import (
 )
 from bot.moving import moved_place
 from bot.notes import result_in
-from bot.ports import Change, Store
+from bot.ports import Blobs, Change, Store
 from bot.tasks import uncut
 
 NO_LIMITS = Budget()
@@ -41,12 +45,20 @@ class Journal:
     """
 
     def __init__(
-        self, store: Store, head: Head, window: Sequence[Numbered], *, resumed: bool, budget: Budget = NO_LIMITS
+        self,
+        store: Store,
+        head: Head,
+        window: Sequence[Numbered],
+        *,
+        resumed: bool,
+        budget: Budget = NO_LIMITS,
+        blobs: Blobs | None = None,
     ) -> None:
         if head.turn is None:
             raise ValueError("A journal is kept for a turn.")
         self._store = store
         self._budget = budget
+        self._blobs = blobs
         self._lock = asyncio.Lock()
         self._window = list(window)
         self.head = head
@@ -120,11 +132,26 @@ class Journal:
         async with self._lock:
             await self._commit(Change(turn=replace(self.turn, **changes)))
 
+    async def decide(self, approvals: tuple[Approval, ...], taken: Sequence[Inbound], allowed: dict[str, int]) -> None:
+        """Store what was decided, and what decided it, in one write. ``allowed`` are tools that need not ask for a
+        while."""
+        keys = tuple(inbound.key for inbound in taken)
+        async with self._lock:
+            turn = replace(self.turn, approvals=approvals, inbox=self.turn.inbox + keys)
+            settings = replace(self.head.settings, allowed=self.head.settings.allowed | allowed) if allowed else None
+            await self._commit(Change(turn=turn, take=keys, settings=settings))
+        self.saw(self.arrived)
+
     async def set_part(self, index: int, part: Part) -> None:
         """Store where one part of the reply stands; parts are begun in order."""
         async with self._lock:
             parts = (*self.turn.parts[:index], part, *self.turn.parts[index + 1 :])
             await self._commit(Change(turn=replace(self.turn, parts=parts)))
+
+    async def set_files_part(self, index: int, part: Part) -> None:
+        """The same for a batch of files."""
+        files = (*self.turn.files[:index], part, *self.turn.files[index + 1 :])
+        await self.update(files=files)
 
     async def fold(self, summary: Summary, *entries: Entry) -> None:
         """Show the summary in place of all up to ``summary.upto`` from now on; ``entries`` are stored with it."""
@@ -135,7 +162,7 @@ class Journal:
 
     async def move_place(self, chat: str) -> None:
         """The chat has a new id, and none of the messages sent so far is known there."""
-        await self.update(place=moved_place(self.turn.place, chat), parts=())
+        await self.update(place=moved_place(self.turn.place, chat), parts=(), files=(), status=None)
 
     async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
         """The turn is over: its messages are answered, its bill is settled, the lease is free.
@@ -187,8 +214,8 @@ class Journal:
         if not await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call))):
             raise LeaseLost(f"The call {call} was started by somebody else.")
 
-    async def finished(self, call: str, result: Json) -> None:
-        await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call), result=result))
+    async def finished(self, call: str, result: Json, files: tuple[File, ...] = ()) -> None:
+        await self._store.put_tool_run(self.head.conversation, ToolRun(self._named(call), result, files))
 
     async def tool_runs(self, calls: Sequence[str]) -> dict[str, ToolRun]:
         """What is stored of these calls of this turn, by the ids given."""
@@ -197,10 +224,19 @@ class Journal:
 
     async def result_of(self, turn: str, call: str) -> Json | None:
         """What a call returned in a turn of this conversation, also in one that is no longer shown."""
-        if found := result_in(self.entries(), turn, call):
-            return found
-        record = await self._store.record(self.head.conversation, 1)
-        return result_in([each.entry for each in record], turn, call)
+        return result_in(self.entries(), turn, call) or result_in(await self.record(), turn, call)
+
+    async def record(self) -> list[Entry]:
+        """All of the conversation's, also what is no longer shown."""
+        return [each.entry for each in await self._store.record(self.head.conversation, 1)]
+
+    @property
+    def memory(self) -> Memory:
+        return Memory(self._store)
+
+    @property
+    def files(self) -> Files:
+        return Files(self._blobs, self.head.conversation, self.record)
 
     def _named(self, call: str) -> str:
         return f"{self.turn.id}.{self.head.last}.{call}"

@@ -4,12 +4,12 @@ Source of the numbers: the provider's pages on vision and on errors (November 20
 itself becomes a note in its place; where there are too many together, the oldest do.
 """
 
-from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from bot.messages import Json
+from bot.messages import Attachment, Json
 
 MEDIA = ("image", "document")
 MOST = 100
@@ -26,7 +26,8 @@ STEP = 10
 
 UNREADABLE = "(A picture that can not be shown: it is no whole PNG, JPEG, GIF or WebP.)"
 TOO_LARGE = "(A picture that is too large to be shown.)"
-NO_LONGER_SHOWN = "(A picture or document that is no longer shown: there were too many.)"
+NO_LONGER_SHOWN = "(A picture or document that is no longer shown.)"
+GONE = "(A picture or document that is no longer kept.)"
 
 
 def usable(source: Json) -> Json | str:
@@ -37,6 +38,8 @@ def usable(source: Json) -> Json | str:
     match source:
         case {"type": "url", "url": str()} | {"type": "file", "file_id": str()}:
             return source
+        case {"type": "stored", "key": str()}:
+            return TOO_LARGE if _is_too_large(source) else source
         case {"type": "base64", "data": str(data)}:
             if len(data) > LARGEST:
                 return TOO_LARGE
@@ -47,6 +50,55 @@ def usable(source: Json) -> Json | str:
                 return TOO_LARGE
             return source if source.get("media_type") == kind else {**source, "media_type": kind}
     return UNREADABLE
+
+
+def _is_too_large(source: Json) -> bool:
+    return max(_sides(source)) > LONGEST_SIDE or _encoded_size(source) > LARGEST
+
+
+# Kept by us: the record holds a key, the bytes come in on the way out
+
+
+def stored(attachment: Attachment) -> Json:
+    """The source of a picture or document that we keep, with what its limits are checked by."""
+    names = ("media_type", "width", "height", "pages", "size")
+    known = {name: value for name in names if (value := getattr(attachment, name))}
+    return {"type": "stored", "key": attachment.blob, **known}
+
+
+def reference(key: str) -> str:
+    """What a model calls it by: ``file:<name>``, of a key ``<conversation>/<name>``."""
+    return f"file:{key.rpartition('/')[2]}"
+
+
+def note(source: Json) -> str:
+    """What stands in the place of a picture or document that is not shown."""
+    if source.get("type") != "stored":
+        return NO_LONGER_SHOWN
+    return f'{NO_LONGER_SHOWN[:-1]} To see it again: reopen "{reference(source["key"])}".)'
+
+
+def keys_in(messages: Sequence[Json]) -> list[str]:
+    """Of everything that must be brought in before these messages can be sent."""
+    media = (block["source"] for message in messages for block in _all(message["content"]) if block["type"] in MEDIA)
+    return list(dict.fromkeys(source["key"] for source in media if source.get("type") == "stored"))
+
+
+def filled(messages: Sequence[Json], kept: Mapping[str, bytes]) -> list[Json]:
+    """The same messages with the bytes in place of their keys; a note where there are none any more."""
+    return [{**message, "content": [_filled(block, kept) for block in message["content"]]} for message in messages]
+
+
+def _filled(block: Json, kept: Mapping[str, bytes]) -> Json:
+    if block["type"] == "tool_result" and isinstance(block.get("content"), list):
+        return {**block, "content": [_filled(inner, kept) for inner in block["content"]]}
+    if block["type"] not in MEDIA or block["source"].get("type") != "stored":
+        return block
+    data, mark = kept.get(block["source"]["key"]), {name: block[name] for name in ("cache_control",) if name in block}
+    if data is None:
+        return {"type": "text", "text": GONE, **mark}
+    media_type = block["source"].get("media_type", "")
+    return {**block, "source": {"type": "base64", "media_type": media_type, "data": b64encode(data).decode()}}
 
 
 def _decoded(data: str) -> bytes:
@@ -86,7 +138,7 @@ def _replaced(content: Sequence[Json], left: Iterator[int]) -> list[Json]:
     blocks: list[Json] = []
     for block in content:
         if block["type"] in MEDIA and next(left, None) is not None:
-            blocks.append({"type": "text", "text": NO_LONGER_SHOWN})
+            blocks.append({"type": "text", "text": note(block["source"])})
         elif block["type"] == "tool_result" and isinstance(block["content"], list):
             blocks.append({**block, "content": _replaced(block["content"], left)})
         else:
@@ -101,11 +153,33 @@ def _all(content: Sequence[Json]) -> Iterator[Json]:
             yield from block["content"]
 
 
+def pages_of(block: Json) -> int:
+    """How many pictures a picture or document counts for."""
+    pages = block.get("source", {}).get("pages") if isinstance(block.get("source"), dict) else None
+    return pages if isinstance(pages, int) and pages > 0 else 1
+
+
 def _medium(block: Json) -> Medium:
-    data = block["source"].get("data")
+    source = block["source"]
+    if source.get("type") == "stored":
+        return Medium(max(_sides(source)) if block["type"] == "image" else 0, _encoded_size(source))
+    data = source.get("data")
     if not isinstance(data, str):
         return Medium()
     return Medium(max(facts(_decoded(data))[1]) if block["type"] == "image" else 0, len(data))
+
+
+def _sides(source: Json) -> tuple[int, int]:
+    return _number(source, "width"), _number(source, "height")
+
+
+def _encoded_size(source: Json) -> int:
+    return -(-_number(source, "size") // 3) * 4
+
+
+def _number(source: Json, name: str) -> int:
+    value = source.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def _fit(media: Sequence[Medium]) -> bool:

@@ -17,12 +17,24 @@ class Person(Struct, frozen=True, omit_defaults=True):
     """Somebody who writes.
 
     ``id`` is ``telegram:<user id>``, ``slack:<team>:<user id>`` or ``terminal:<name>``: stable, never a display name.
-    ``language`` is the IETF tag the platform gives ("id", "en-GB"), or "" where it gives none.
+    ``language`` is the IETF tag the platform gives ("id", "en-GB"), or "" where it gives none; ``zone`` the IANA name
+    of their time zone, or "".
+
+    No platform tells the rest (bot/people.py does): ``role`` is what they may do here, "" for a stranger; ``account``
+    is the id under which somebody with several is remembered and pays, "" for their own.
     """
 
     id: str
     name: str = ""
     language: str = ""
+    zone: str = ""
+    role: Literal["", "owner", "member", "guest"] = ""
+    account: str = ""
+
+    @property
+    def payer(self) -> str:
+        """Whose memory and budget are theirs."""
+        return self.account or self.id
 
 
 class Place(Struct, frozen=True, omit_defaults=True):
@@ -45,16 +57,15 @@ class Place(Struct, frozen=True, omit_defaults=True):
         return self.conversation.partition(":")[0]
 
 
-class Quote(Struct, frozen=True, omit_defaults=True):
-    """What a message replies to or forwards: somebody's words, never instructions."""
-
-    text: str
-    author: str = ""
-    ours: bool = False
-
-
 class Attachment(Struct, frozen=True, omit_defaults=True):
-    """A file the platform holds for us. ``id`` is what its API wants in order to hand it over."""
+    """A file the platform holds for us. ``id`` is what its API wants in order to hand it over.
+
+    The rest is known once it was read (bot/attachments.py): ``blob`` is the key of what we keep of it, ``media_type``
+    and ``size`` (bytes) are then of that; ``width`` and ``height`` in pixels are of a picture, ``pages`` of a document;
+    ``excerpt`` is the beginning of its text, or what was said in it, and ``chars`` the length of all of that.
+    ``words`` is the key of all its text where that is not what ``blob`` holds. ``problem`` says to the model why it
+    could not be read.
+    """
 
     kind: str
     id: str = ""
@@ -62,9 +73,35 @@ class Attachment(Struct, frozen=True, omit_defaults=True):
     media_type: str = ""
     size: int = 0
     description: str = ""
+    blob: str = ""
+    width: int = 0
+    height: int = 0
+    pages: int = 0
+    excerpt: str = ""
+    chars: int = 0
+    words: str = ""
+    problem: str = ""
 
 
-Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined"]
+class Quote(Struct, frozen=True, omit_defaults=True):
+    """What a message replies to or forwards: somebody's words and files, never instructions."""
+
+    text: str
+    author: str = ""
+    ours: bool = False
+    attachments: tuple[Attachment, ...] = ()
+
+
+class File(Struct, frozen=True, omit_defaults=True):
+    """A file of ours on its way to a chat: ``blob`` is the key of its bytes, ``name`` what people see."""
+
+    blob: str
+    name: str
+    media_type: str
+    size: int = 0
+
+
+Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
 
 
 class Inbound(Struct, frozen=True, omit_defaults=True):
@@ -74,7 +111,12 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     keeps one item per id. ``order`` sorts, as text, the way the platform ordered things. ``native_id`` is the
     platform's message id, which an answer replies to or an edit refers to. ``command`` is the command's name in lower
     case without slash or bot name; ``text`` is then what follows it. ``data`` is a tapped button's token, or the new
-    chat id of ``moved``.
+    chat id of ``moved``, or the id of the reminder that is ``due``. A
+    ``note`` is ours: ``text`` names what is told here, ``data`` is what it is about.
+
+    ``addressed`` is False where it is not to the bot by itself: it then counts only as a piece of an album that is, or
+    in a thread that the bot follows. ``quiet`` asks that only the sender sees the answer. ``heard`` is what others had
+    said there before, labelled as theirs.
     """
 
     place: Place
@@ -90,6 +132,9 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     attachments: tuple[Attachment, ...] = ()
     album: str = ""
     data: str = ""
+    addressed: bool = True
+    quiet: bool = False
+    heard: tuple[Quote, ...] = ()
 
     @property
     def conversation(self) -> str:
@@ -99,6 +144,11 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     def words(self) -> str:
         """The text as the person wrote it, a command included."""
         return f"/{self.command} {self.text}".strip() if self.command else self.text.strip()
+
+    @property
+    def all_attachments(self) -> tuple[Attachment, ...]:
+        """All that came with it, what it quotes included."""
+        return (*(self.quote.attachments if self.quote else ()), *self.attachments)
 
     @property
     def key(self) -> str:
@@ -183,7 +233,8 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     """One whole answer of the model. ``content`` holds its blocks exactly as received, to be sent back unchanged.
 
     ``spoiled`` names tool_use ids whose arguments were not valid JSON, with the text that came: such a call is never
-    run. ``stop_reason`` is the provider's word, also where we do not know it.
+    run. ``stop_reason`` is the provider's word, also where we do not know it. ``id`` is the provider's, "" where it
+    gives none. ``missed`` is its own word for why nothing, or less than could be, came from the cache.
     """
 
     content: list[Json]
@@ -191,23 +242,38 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     model: str = ""
     usage: Usage = Usage()
     spoiled: dict[str, str] = {}
+    id: str = ""
+    missed: str = ""
 
 
-class Button(Struct, frozen=True):
-    """Something to tap under a message. ``data`` comes back in the tap: a word and a turn's id, at most 64 bytes."""
+class Button(Struct, frozen=True, omit_defaults=True):
+    """Something to tap under a message. ``data`` comes back in the tap: a word and what it is about, joined by a colon,
+    at most 64 bytes. ``row`` counts from 0, from top to bottom."""
 
     label: str
     data: str
+    row: int = 0
+
+
+class Task(Struct, frozen=True):
+    """A step of a turn that a person can watch: a tool call. ``id`` is unique within the turn, ``title`` in their
+    language."""
+
+    id: str
+    title: str
+    state: Literal["running", "done", "failed"]
 
 
 # The record: one entry per step, appended, never rewritten.
 
 
 class Asked(Struct, frozen=True, omit_defaults=True, tag="asked"):
-    """What people said to start a turn, in order."""
+    """What people said to start a turn, in order. ``memory`` is what is remembered of them and told to the model with
+    it, where it was not told before."""
 
     turn: str
     said: tuple[Inbound, ...]
+    memory: str = ""
 
 
 class Answered(Struct, frozen=True, omit_defaults=True, tag="answered"):
@@ -220,28 +286,33 @@ class Answered(Struct, frozen=True, omit_defaults=True, tag="answered"):
 class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     """The results of every tool call of the reply before it, in the order of the calls, as tool_result blocks.
 
-    ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached).
+    ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached). ``files``
+    are what the tools made for the person.
     """
 
     turn: str
     results: tuple[Json, ...]
     said: tuple[Inbound, ...] = ()
     note: str = ""
+    files: tuple[File, ...] = ()
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
     """How a turn ended where its last reply does not say it. ``shown`` is what the person reads of it.
 
     ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
-    a notice; the model sees neither; ``fresh``: nor anything before it), "stopped" (by a person, in the middle of a
-    reply), "failed" (``shown`` holds the reference the person was given), "undone" (it is done again by a later turn).
+    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "stopped"
+    (by a person, in the middle of a reply), "failed" (``shown`` holds the reference the person was given), "undone" (it
+    is done again by a later turn, or taken back). ``files`` are sent with it.
     """
 
     turn: str
     why: Literal["refused", "told", "stopped", "failed", "undone"]
     shown: str = ""
     fresh: bool = False
+    forget: bool = False
     buttons: tuple[Button, ...] = ()
+    files: tuple[File, ...] = ()
 
 
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
@@ -260,7 +331,15 @@ class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
     usage: Usage = Usage()
 
 
-Entry = Asked | Answered | Returned | Ended | Summary
+class Voted(Struct, frozen=True, omit_defaults=True, tag="voted"):
+    """What somebody thinks of a turn's answer. Kept for evals; the model never sees it."""
+
+    turn: str
+    person: str
+    good: bool
+
+
+Entry = Asked | Answered | Returned | Ended | Summary | Voted
 
 
 class Part(Struct, frozen=True, omit_defaults=True):
@@ -272,6 +351,25 @@ class Part(Struct, frozen=True, omit_defaults=True):
 
     state: Literal["sending", "sent"]
     id: str = ""
+
+
+class Approval(Struct, frozen=True, omit_defaults=True):
+    """A tool call that somebody must allow before it is made, as it stands in the record.
+
+    ``call`` is its tool_use id and ``entry`` the number of the reply it is in; until ``until`` (Unix time) it can be
+    decided, once. ``part`` is the message that asks; ``why`` is what the model is told of a no. ``said`` tells that the
+    one who asked answered with a message instead.
+    """
+
+    call: str
+    entry: int
+    tool: str
+    until: int
+    decision: Literal["", "yes", "no"] = ""
+    by: str = ""
+    why: str = ""
+    said: bool = False
+    part: Part | None = None
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
@@ -287,6 +385,16 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     inbox: tuple[str, ...] = ()
     """Keys of the inbox items this turn answers; they become done when it ends."""
     parts: tuple[Part, ...] = ()
+    files: tuple[Part, ...] = ()
+    """Of the messages that carry files, one for each batch of them, sent after the text."""
+    status: Part | None = None
+    """Of the line that says what is being worked on; it is taken back when words take its place."""
+    quiet: bool = False
+    """Whether only the asker sees the answer."""
+    approvals: tuple[Approval, ...] = ()
+    """Of its tool calls, decided or waited for; while one is, no process works on the turn."""
+    model: str = ""
+    """The model that answers it, "" for the usual one."""
     invocations: int = 1
     failures: int = 0
     """Model calls that failed or were cut since the last entry was stored."""
@@ -307,13 +415,42 @@ class ChatSettings(Struct, frozen=True, omit_defaults=True):
 
     ``closed``: the bot was blocked or thrown out, nothing can be sent. ``moved_from``: the conversation this one was
     before Telegram made its group a supergroup. ``turn_cost``: what its dearer turns cost lately, in millionths of a
-    dollar; 0 where none has ended.
+    dollar; 0 where none has ended. ``language``: "en" or "id" where somebody chose one for this chat. ``model``: the
+    one chosen for it, "" for the usual one. ``follow``: whether what is said in this thread without naming the bot is
+    to it too; None leaves that to the deployment. ``allowed``: tools that need not ask here, by name, each until a Unix
+    time.
     """
 
     meanwhile: Meanwhile = "steer"
     closed: bool = False
     moved_from: str = ""
     turn_cost: int = 0
+    language: str = ""
+    model: str = ""
+    follow: bool | None = None
+    allowed: dict[str, int] = {}
+
+
+class Profile(Struct, frozen=True, omit_defaults=True):
+    """What is known of a person, in all their chats. ``name``, ``language`` and ``zone`` are as the platform told at
+    ``seen`` (Unix time), where its messages do not; ``facts`` what is to be remembered; ``version`` grows with every
+    change. A group or channel has one too, for its facts: ``chat:<key>``.
+
+    ``role`` is what the owner made of them; ``place`` is their private chat with the bot; ``denied`` the day on which a
+    stranger was told last that they are one. ``account`` is the id of the same person whose memory, budget,
+    language and time zone hold.
+    """
+
+    name: str = ""
+    language: str = ""
+    zone: str = ""
+    seen: int = 0
+    facts: tuple[str, ...] = ()
+    version: int = 0
+    role: Literal["", "member", "guest", "banned"] = ""
+    place: Place | None = None
+    denied: str = ""
+    account: str = ""
 
 
 class Head(Struct, frozen=True, omit_defaults=True):
@@ -339,11 +476,31 @@ class Numbered(Struct, frozen=True):
     entry: Entry
 
 
+class Reminder(Struct, frozen=True, omit_defaults=True):
+    """Something to be said, or asked, at a time: ``text`` is told as it is, or with ``asks`` answered by the model.
+
+    ``at`` is the next Unix time; ``rule`` an RFC 5545 recurrence such as ``FREQ=WEEKLY;BYDAY=MO`` in the time zone
+    ``zone``, or "" for once. ``idle`` counts the times it was due since anybody wrote there.
+    """
+
+    id: str
+    place: Place
+    person: Person
+    text: str
+    at: int
+    rule: str = ""
+    zone: str = ""
+    asks: bool = False
+    idle: int = 0
+
+
 class ToolRun(Struct, frozen=True, omit_defaults=True):
-    """One tool call's own item: started, and finished where ``result`` (a tool_result block) is there."""
+    """One tool call's own item: started, and finished where ``result`` (a tool_result block) is there. ``files`` are
+    what it made for the person."""
 
     call: str
     result: Json | None = None
+    files: tuple[File, ...] = ()
 
 
 def whole(text: str) -> str:
@@ -358,6 +515,7 @@ _inbound_decoder = json.Decoder(Inbound)
 _turn_decoder = json.Decoder(Turn)
 _run_decoder = json.Decoder(ToolRun)
 _settings_decoder = json.Decoder(ChatSettings)
+_profile_decoder = json.Decoder(Profile)
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -378,3 +536,7 @@ def decode_tool_run(data: bytes) -> ToolRun:
 
 def decode_settings(data: bytes) -> ChatSettings:
     return _settings_decoder.decode(data)
+
+
+def decode_profile(data: bytes) -> Profile:
+    return _profile_decoder.decode(data)

@@ -28,7 +28,8 @@ class ModelFacts(Struct, frozen=True):
 
     The rest are FEATURES, what a request may hold: ``tools``, and ``tool_choice`` to forbid them in one call; cache
     marks (``caching``); ``strict`` tools; ``thinking`` sent back; ``images`` and documents; ``server_tools``, which the
-    provider runs; ``compaction`` blocks. ``shaping`` leaves out or replaces what a model does not take.
+    provider runs; ``compaction`` blocks; ``diagnostics``, the provider's word on what its cache missed. ``shaping``
+    leaves out or replaces what a model does not take.
     """
 
     context: int = 32_000
@@ -48,9 +49,20 @@ class ModelFacts(Struct, frozen=True):
     images: bool = False
     server_tools: bool = False
     compaction: bool = False
+    diagnostics: bool = False
 
 
-FEATURES = ("tools", "tool_choice", "caching", "strict", "thinking", "images", "server_tools", "compaction")
+FEATURES = (
+    "tools",
+    "tool_choice",
+    "caching",
+    "strict",
+    "thinking",
+    "images",
+    "server_tools",
+    "compaction",
+    "diagnostics",
+)
 
 _CLAUDE = ModelFacts(
     context=1_000_000,
@@ -63,6 +75,7 @@ _CLAUDE = ModelFacts(
     images=True,
     server_tools=True,
     compaction=True,
+    diagnostics=True,
 )
 
 
@@ -112,9 +125,9 @@ def facts_of(model: str) -> ModelFacts:
 
 
 def on_bedrock(facts: ModelFacts) -> ModelFacts:
-    """What is left of a model on Amazon Bedrock: no tools of the provider's, no compaction on demand, and strict tools
-    with some models only, so with none."""
-    return replace(facts, server_tools=False, compaction=False, strict=False)
+    """What is left of a model on Amazon Bedrock: no tools of the provider's, no compaction on demand, no word on cache
+    misses, and strict tools with some models only, so with none."""
+    return replace(facts, server_tools=False, compaction=False, strict=False, diagnostics=False)
 
 
 def with_features(facts: ModelFacts, names: Collection[str]) -> ModelFacts:

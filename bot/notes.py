@@ -6,14 +6,13 @@ the same, byte for byte.
 
 import re
 
-from bot.media import MEDIA
+from bot.media import MEDIA, note
 from bot.messages import Entry, Json, Returned
 
 HUGE = 2_000
 """Characters. A result up to this long stays as it is."""
 HEAD, TAIL = 600, 200
 """Characters that a note keeps of a longer one."""
-PICTURE = "(A picture or document that is no longer shown.)"
 REFERENCE = re.compile(r"result:([^:\s]+):(\S+)")
 
 
@@ -29,12 +28,19 @@ def noted(result: Json, turn: str) -> Json:
 
 
 def words_of(result: Json) -> str:
-    """What a tool_result block says in words, a line in place of each picture."""
+    """What a tool_result block says in words, a note in place of each picture."""
     content = result.get("content")
     if not isinstance(content, list):
         return str(content or "")
     blocks = (block for block in content if isinstance(block, dict))
-    return "\n".join(PICTURE if block.get("type") in MEDIA else str(block.get("text") or "") for block in blocks)
+    return "\n".join(_words(block) for block in blocks)
+
+
+def _words(block: Json) -> str:
+    if block.get("type") in MEDIA:
+        source = block.get("source")
+        return note(source if isinstance(source, dict) else {})
+    return str(block.get("text") or "")
 
 
 def result_in(entries: list[Entry], turn: str, call: str) -> Json | None:

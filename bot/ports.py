@@ -10,19 +10,26 @@ from typing import Protocol
 from msgspec import Struct
 
 from bot.messages import (
+    Attachment,
     Button,
     ChatSettings,
     Counter,
     Entry,
+    File,
     Head,
     Inbound,
     Json,
     Numbered,
+    Person,
     Place,
+    Profile,
+    Quote,
+    Reminder,
     Reply,
     Spend,
     Spent,
     Summary,
+    Task,
     ToolRun,
     Turn,
 )
@@ -36,6 +43,8 @@ class Receipt(Enum):
     """Stored before, and not answered yet: wake again, the first wake may be lost."""
     DONE = "done"
     """Stored and answered before: do nothing."""
+    IGNORED = "ignored"
+    """Not to the bot, and not in a conversation that it is in: not stored."""
 
 
 class Change(Struct, frozen=True):
@@ -102,8 +111,33 @@ class Store(Protocol):
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
         """What these counters, at most 100, stand at; one that nothing was added to is left out."""
 
+    async def knows(self, conversation: str) -> bool:
+        """Whether the bot ever had a turn in it that is not forgotten."""
+
+    async def profile(self, person: str) -> Profile:
+        """What is known of a person; an empty one where nothing is."""
+
+    async def keep_profile(self, person: str, profile: Profile) -> bool:
+        """Store a changed profile, as its next version; False, and nothing stored, where ``profile.version`` is not the
+        stored one any more: read it again and decide anew."""
+
+    async def reminders(self, conversation: str) -> list[Reminder]:
+        """What is to be said there, by time. At most 100."""
+
+    async def put_reminder(self, reminder: Reminder) -> None:
+        """Keep it, in place of the one with its id in its conversation."""
+
+    async def delete_reminder(self, conversation: str, id: str) -> bool:
+        """False where there is none."""
+
+    async def forget(self, head: Head) -> None:
+        """Delete a conversation: its record, its tool runs, everything in its inbox that is done, its counters, and in
+        the end its head, all only while ``head.owner`` holds the lease. Raises LeaseLost otherwise. What is pending
+        stays. May be cut anywhere and done again."""
+
     async def overdue(self, before: int) -> list[str]:
-        """Conversations with a message that came before this Unix time and is not done: whose wake may be lost.
+        """Conversations with a message to the bot that came before this Unix time and is not done: whose wake may be
+        lost. One that is not ``addressed`` does not count.
 
         Eventually consistent, and at most a few hundred: for whoever sweeps every minute or after a restart.
         """
@@ -118,11 +152,23 @@ class Wake(Protocol):
         """
 
 
+class Scheduler(Protocol):
+    """Sees to it that what is to be said at a time is said then: EventBridge Scheduler, or our own clock."""
+
+    async def schedule(self, reminder: Reminder) -> None:
+        """Have ``bot.reminding.fire`` called for it at ``reminder.at``, within a minute; again for the same id replaces
+        the time. At least once. Raises StoreUnavailable where that could not be arranged."""
+
+    async def cancel(self, conversation: str, id: str) -> None:
+        """One that is not there counts as cancelled."""
+
+
 class Prompt(Struct, frozen=True):
     """One request to the model, in the shapes of the Anthropic Messages API, cache marks included.
 
     ``compacts``: not None where the provider shall fold the messages into a block of its own instead of answering them;
-    what is in it then takes the place of the provider's instructions, if it is anything.
+    what is in it then takes the place of the provider's instructions, if it is anything. ``previous`` is the id of the
+    conversation's reply before, which the provider compares this prompt with where it does so; "" where there is none.
     """
 
     system: list[Json]
@@ -131,6 +177,7 @@ class Prompt(Struct, frozen=True):
     max_tokens: int
     allow_tools: bool = True
     compacts: str | None = None
+    previous: str = ""
 
 
 OnText = Callable[[str], None]
@@ -170,45 +217,142 @@ class Policy(Protocol):
         """
 
 
+class Blobs(Protocol):
+    """Files and pictures that are too large for the store: a folder or S3; one contract suite over both.
+
+    A key is ``<conversation>/<name>``; what is stored under a key never changes. An outage raises StoreUnavailable.
+    """
+
+    async def put(self, conversation: str, data: bytes, media_type: str) -> str:
+        """Keep these bytes; returns their key, the same for the same bytes in the same conversation."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The bytes, or None where there are none any more."""
+
+    async def forget(self, conversation: str) -> None:
+        """Delete everything kept for a conversation. May be cut anywhere and done again."""
+
+
+class Read(Struct, frozen=True):
+    """What a file turned out to be: ``data`` is what to keep of it, a picture made small enough for the model included;
+    the other fields are those of Attachment. ``text`` is all of its text, "" where it has none."""
+
+    data: bytes
+    media_type: str
+    width: int = 0
+    height: int = 0
+    pages: int = 0
+    text: str = ""
+
+
+class Reader(Protocol):
+    async def read(self, data: bytes, name: str, media_type: str, language: str) -> Read:
+        """Tell by the bytes what a file is, whatever it is called, and make it readable. ``name`` and ``media_type``
+        are what the platform claims; ``language`` is the speaker's, for voices. Raises FileRefused."""
+
+
+NOTHING_TO_SHOW = "…"
+"""What a channel renders where there is nothing to be seen, or while it grows, nothing yet."""
+
+
 class Rendered(Struct, frozen=True):
     """One message as a platform will show it, within its limits.
 
     ``text`` is what is sent; ``markup`` is the channel's own way to style it (Telegram: entities), () for plain.
-    ``buttons`` stand in one row below it.
+    ``buttons`` stand in rows below it. ``tasks`` are shown above it while it grows, by channels that can.
     """
 
     text: str
     markup: tuple[Json, ...] = ()
     buttons: tuple[Button, ...] = ()
+    tasks: tuple[Task, ...] = ()
+
+
+class Upload(Struct, frozen=True):
+    """A file to be sent. ``caption`` is plain text, "" for none."""
+
+    name: str
+    media_type: str
+    data: bytes
+    caption: str = ""
+
+
+class Manner(Struct, frozen=True):
+    """How a message is sent.
+
+    ``reply_to`` is the platform's id of the message it answers, or "". ``mark`` travels with the message where the
+    platform can carry it, so that ``find`` can look for it. ``growing``: edits follow until one that is not growing.
+    ``silent``: without a sound. ``to`` is who asked; ``quiet``: only they see it, and nothing can be edited later.
+    """
+
+    to: Person
+    mark: str
+    reply_to: str = ""
+    growing: bool = False
+    silent: bool = False
+    quiet: bool = False
+
+
+class Pace(Struct, frozen=True):
+    """At most ``burst`` calls at once, and one more every ``interval`` seconds."""
+
+    interval: float
+    burst: int
 
 
 class Channel(Protocol):
-    """One platform's way out. Every call ends within a few seconds and raises only SendErrors."""
+    """One platform's way in for files and way out. Every call ends within a few seconds, but for files, and raises only
+    SendErrors, or what it names itself."""
 
     stop_button: bool
     """Whether a growing message may carry a Stop button that is gone when it is done."""
+    shows_tasks: bool
+    """Whether a growing message can show ``Rendered.tasks``."""
+    feedback: bool
+    """Whether an answer asks what people think of it."""
     typing_interval: float
     """Seconds after which a sign of life must be shown again, or it ends."""
-    edit_interval: float
-    """Seconds between two edits of one message that the platform puts up with, in a private chat."""
-    group_edit_interval: float
+    pace: Pace
+    group_pace: Pace
+    """How often a private chat, and a group or channel, may be written to."""
 
-    def render(self, markdown: str) -> list[Rendered]:
+    def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
         """Split a reply into messages. Pure. Never empty; each part stands alone.
 
-        Stable for streaming: where the text only grows, all parts but the last two stay as they are.
+        ``growing``: its end is still to come, so markup that is half open there is shown as if it were closed. Stable
+        for streaming: where the text only grows, all parts but the last two stay as they are.
         """
+
+    def drafts(self, place: Place) -> bool:
+        """Whether unfinished text is shown there as a draft, and not by editing a message. Pure."""
+
+    async def draft(self, place: Place, part: Rendered, mark: str) -> None:
+        """Show unfinished text in a preview that is gone by itself; the same mark replaces it."""
+
+    def batches(self, files: Sequence[File]) -> list[tuple[File, ...]]:
+        """The same files in the same order, as the platform can send them at once: an album, or one by one. Pure."""
+
+    async def introduce(self, place: Place, person: Person) -> Person:
+        """The person with name, language and zone as the platform knows them. Best effort, raises nothing."""
+
+    async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
+        """What was said in this thread before the message ``before`` (its native id), oldest first, bounded; () where
+        the platform does not tell. Best effort, raises nothing."""
+
+    async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+        """The bytes of a file that came with a message. Raises FileRefused, or SendLater and SendUncertain where it is
+        worth another try."""
 
     async def typing(self, place: Place, active: bool = True) -> None:
         """Show, or end, the sign of life. Best effort: raises nothing but SendLater, and that only when showing it."""
 
-    async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
-        """Post one message in the place's own thread, without link previews; returns the platform's id for it.
+    async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
+        """Post one message in the place's own thread, without link previews; returns the platform's id for it."""
 
-        ``mark`` travels with the message where the platform can carry it, so that ``find`` can look for it.
-        """
+    async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
+        """Post one batch of files; returns the platform's id of the (first) message."""
 
-    async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
+    async def edit(self, place: Place, message_id: str, part: Rendered, *, growing: bool = False) -> None:
         """Replace a message of ours. An edit that changes nothing counts as done."""
 
     async def delete(self, place: Place, message_id: str) -> None:
@@ -216,6 +360,10 @@ class Channel(Protocol):
 
     async def find(self, place: Place, mark: str) -> str | None:
         """The id of a message sent with this mark, or None where none is there or the platform cannot tell."""
+
+    async def greet(self, place: Place, person: Person) -> None:
+        """Somebody opened the bot's page or its empty chat (an inbound "opened"): show what it is there for. Best
+        effort, raises nothing."""
 
     async def close(self) -> None:
         """Give up the connections."""

@@ -38,10 +38,13 @@ def shaped(prompt: Prompt, facts: ModelFacts) -> Prompt:
 
 
 def _tools(prompt: Prompt, facts: ModelFacts) -> list[Json]:
-    """None where none may be called and that can not be said in any other way."""
+    """None where none may be called and that can not be said in any other way. Of two with one name, ours and the
+    provider's, the model gets the one that runs there."""
     if not facts.tools or not (prompt.allow_tools or facts.tool_choice):
         return []
-    return [_tool(tool, facts) for tool in prompt.tools if facts.server_tools or _is_ours(tool)]
+    theirs = [tool for tool in prompt.tools if facts.server_tools and not _is_ours(tool)]
+    names = {tool["name"] for tool in theirs}
+    return [*(_tool(tool, facts) for tool in prompt.tools if _is_ours(tool) and tool["name"] not in names), *theirs]
 
 
 def _is_ours(tool: Json) -> bool:

@@ -1,7 +1,10 @@
 """Every sentence of ours that a person reads, in English and Indonesian.
 
-One plain sentence each: what happened and what to do. Which language: the person's own as the platform gives it.
+One plain sentence each: what happened and what to do. Which language: the one chosen for the chat, else the person's
+own as the platform gives it.
 """
+
+from collections.abc import Sequence
 
 _TEXTS = {
     "busy": (
@@ -35,17 +38,100 @@ _TEXTS = {
         "Percakapan baru: saya mulai dari halaman kosong.",
     ),
     "help": (
-        "Write to me in plain words; in a group or channel, mention me. While I work you can add to your question.\n\n"
-        "/new – start a new conversation\n/stop – stop what I am doing\n"
-        "/meanwhile – what a message does that comes while I work\n/usage – what was used, and what it cost\n"
-        "/context – what I see of this conversation\n/compact – fold its older part into a summary; add what matters\n"
-        "/help – this page",
-        "Tulis saja dengan kata-kata biasa; di grup atau kanal, sebut nama saya. Selagi saya bekerja, Anda boleh "
-        "menambah pertanyaan.\n\n"
-        "/new – mulai percakapan baru\n/stop – hentikan yang sedang saya kerjakan\n"
-        "/meanwhile – apa yang terjadi dengan pesan yang datang selagi saya bekerja\n"
-        "/context – yang saya lihat dari percakapan ini\n/compact – ringkas bagian lamanya; tambahkan yang penting\n"
-        "/usage – pemakaian dan biayanya\n/help – halaman ini",
+        "Write to me in plain words, and send pictures and files; in a group or channel, mention me. While I work you "
+        "can add to your question.",
+        "Tulis saja dengan kata-kata biasa, dan kirim gambar atau file; di grup atau kanal, sebut nama saya. Selagi "
+        "saya bekerja, Anda boleh menambah pertanyaan.",
+    ),
+    "menu_new": ("start a new conversation", "mulai percakapan baru"),
+    "menu_stop": ("stop what I am doing", "hentikan yang sedang saya kerjakan"),
+    "menu_retry": ("answer the last question again", "jawab ulang pertanyaan terakhir"),
+    "menu_undo": ("take the last question and answer back", "batalkan pertanyaan dan jawaban terakhir"),
+    "menu_settings": ("choose how I behave here", "atur cara saya bekerja di sini"),
+    "menu_language": ("English or Indonesian", "bahasa Inggris atau Indonesia"),
+    "menu_model": ("choose the model that answers", "pilih model yang menjawab"),
+    "menu_usage": ("what was used, and what it cost", "pemakaian dan biayanya"),
+    "menu_context": ("what I see of this conversation", "yang saya lihat dari percakapan ini"),
+    "menu_compact": (
+        "fold the older part into a summary; add what matters",
+        "ringkas bagian lamanya; tambahkan yang penting",
+    ),
+    "menu_memory": ("what I remember; add, delete or clear", "yang saya ingat; add, delete, atau clear"),
+    "menu_remind": ("reminders: list and cancel", "pengingat: lihat dan batalkan"),
+    "menu_approvals": ("what waits for your approval", "yang menunggu persetujuan Anda"),
+    "menu_status": ("who answers, and who you are to me", "siapa yang menjawab, dan siapa Anda bagi saya"),
+    "menu_export": ("get all of this conversation as a file", "ambil seluruh percakapan ini sebagai file"),
+    "menu_forget": ("delete all of this conversation", "hapus seluruh percakapan ini"),
+    "menu_help": ("this page", "halaman ini"),
+    "nothing_to_take_back": (
+        "There is no answer in this conversation to take back or to give again.",
+        "Belum ada jawaban dalam percakapan ini yang bisa dibatalkan atau diulang.",
+    ),
+    "taken_back": (
+        "Done: I go on as if your last question had not been asked.",
+        "Baik: saya lanjutkan seolah pertanyaan terakhir Anda tidak pernah ada.",
+    ),
+    "settings": ("**Settings of this chat**", "**Pengaturan obrolan ini**"),
+    "setting_language": ("Language", "Bahasa"),
+    "setting_meanwhile": ("What you write while I work", "Yang Anda tulis selagi saya bekerja"),
+    "setting_model": ("Model", "Model"),
+    "setting_follow": ("Answer in this thread without a mention", "Jawab di utas ini tanpa disebut"),
+    "choice_steer": ("is added", "ditambahkan"),
+    "choice_queue": ("waits", "menunggu"),
+    "choice_interrupt": ("comes first", "didahulukan"),
+    "on": ("on", "ya"),
+    "off": ("off", "tidak"),
+    "language_auto": ("yours", "bahasa Anda"),
+    "language": ("Which language shall I use here?", "Bahasa apa yang saya pakai di sini?"),
+    "language_set": ("From now on I write English here.", "Mulai sekarang saya menulis bahasa Indonesia di sini."),
+    "model": (
+        "{model} answers here. To choose another: /model and its name. There are: {models}",
+        "{model} yang menjawab di sini. Untuk memilih yang lain: /model dan namanya. Yang tersedia: {models}",
+    ),
+    "model_unknown": (
+        "I do not have that model. {model} answers here. There are: {models}",
+        "Model itu tidak tersedia. {model} yang menjawab di sini. Yang tersedia: {models}",
+    ),
+    "model_set": ("From now on {model} answers here.", "Mulai sekarang {model} yang menjawab di sini."),
+    "forget": (
+        "This deletes for good what I keep of this conversation: messages, answers, files, summaries, settings and its "
+        "share of the usage. It can not be undone.",
+        "Ini menghapus selamanya semua yang saya simpan dari percakapan ini: pesan, jawaban, file, ringkasan, "
+        "pengaturan, dan catatan pemakaiannya. Tidak bisa dibatalkan.",
+    ),
+    "forget_yes": ("Delete everything", "Hapus semuanya"),
+    "forgotten": (
+        "Deleted: this conversation's messages, answers, files, summaries, settings and usage. What I remember about "
+        "you in all chats is under /memory. Messages in this app are yours to delete.",
+        "Terhapus: pesan, jawaban, file, ringkasan, pengaturan, dan pemakaian percakapan ini. Yang saya ingat tentang "
+        "Anda di semua obrolan ada di /memory. Pesan di aplikasi ini bisa Anda hapus sendiri.",
+    ),
+    "exported": (
+        "Here is all I keep of this conversation: {entries} entries.",
+        "Ini semua yang saya simpan dari percakapan ini: {entries} entri.",
+    ),
+    "status": ("**Status**", "**Status**"),
+    "status_model": ("Model", "Model"),
+    "status_usual": ("the usual one", "yang biasa"),
+    "status_turns": ("Questions I still see", "Pertanyaan yang masih saya lihat"),
+    "status_you": ("You", "Anda"),
+    "role_owner": ("my owner", "pemilik saya"),
+    "role_member": ("let in", "diizinkan"),
+    "memory_person": ("What I remember about you, in all our private chats:", "Yang saya ingat tentang Anda:"),
+    "memory_chat": ("What I remember about this chat:", "Yang saya ingat tentang obrolan ini:"),
+    "memory_empty": ("I remember nothing yet.", "Belum ada yang saya ingat."),
+    "memory_how": (
+        "/memory add, delete (with a number) or clear.",
+        "/memory add, delete (dengan nomor), atau clear.",
+    ),
+    "memory_none": ("There is nothing of that number.", "Tidak ada yang bernomor itu."),
+    "memory_full": (
+        "I remember {most} things here already; please delete one first.",
+        "Sudah {most} hal yang saya ingat di sini; silakan hapus satu dulu.",
+    ),
+    "unheard": (
+        "I can't listen to voice messages here. Please write it instead.",
+        "Saya belum bisa mendengarkan pesan suara di sini. Silakan tulis saja.",
     ),
     "meanwhile": (
         "While I work, a message of yours can be added to it (/meanwhile steer), wait its turn (/meanwhile queue) or "
@@ -97,6 +183,63 @@ _TEXTS = {
     "more": ("Continue", "Lanjutkan"),
     "go_on": ("Please continue.", "Silakan lanjutkan."),
     "stop": ("Stop", "Hentikan"),
+    "denied_asked": (
+        "This bot is private. I have asked its owner to let you in; your id is {person}.",
+        "Bot ini pribadi. Saya sudah meminta pemiliknya memberi Anda akses; id Anda {person}.",
+    ),
+    "knock": (
+        "{who} ({person}) wrote to me and is not let in. What shall they be?",
+        "{who} ({person}) menulis kepada saya dan belum punya akses. Jadikan apa?",
+    ),
+    "let_member": ("Member", "Anggota"),
+    "let_guest": ("Guest", "Tamu"),
+    "let_never": ("Never", "Jangan pernah"),
+    "let_in": (
+        "My owner has let you in. Write to me in plain words; /help shows what I can do.",
+        "Pemilik saya telah memberi Anda akses. Tulis saja; /help menunjukkan yang bisa saya lakukan.",
+    ),
+    "role_now_member": ("{person} is a member now.", "{person} sekarang anggota."),
+    "role_now_guest": ("{person} is a guest now.", "{person} sekarang tamu."),
+    "role_now_banned": (
+        "{person} stays out, and I do not ask again.",
+        "{person} tidak diberi akses dan tidak akan ditanyakan lagi.",
+    ),
+    "role_now_none": ("{person} is a stranger now.", "{person} sekarang orang asing."),
+    "appoint_how": (
+        "/appoint and an id such as telegram:42, then member, guest, banned, or nothing for a stranger.",
+        "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk orang asing.",
+    ),
+    "owner_only": ("Only my owner can do that.", "Hanya pemilik saya yang bisa melakukannya."),
+    "groups_only": ("That is for groups and channels.", "Itu untuk grup dan kanal."),
+    "private_only": ("Please write that to me in private.", "Silakan tulis itu kepada saya secara pribadi."),
+    "chat_open": (
+        "Everybody here may use me as a guest from now on. /disallow ends it.",
+        "Mulai sekarang semua orang di sini boleh memakai saya sebagai tamu. /disallow mengakhirinya.",
+    ),
+    "chat_closed": (
+        "From now on only people who are let in themselves may use me here.",
+        "Mulai sekarang hanya orang yang diberi akses sendiri yang boleh memakai saya di sini.",
+    ),
+    "menu_link": ("be one person in Telegram and Slack", "jadi satu orang di Telegram dan Slack"),
+    "link_code": (
+        "Within {minutes} minutes, write this to me from your other account, in private: /link {code}",
+        "Dalam {minutes} menit, tulis ini kepada saya dari akun Anda yang lain, secara pribadi: /link {code}",
+    ),
+    "link_wrong": (
+        "This code is not good, or no longer. Write /link on your other account for a new one.",
+        "Kode ini salah atau sudah tidak berlaku. Tulis /link di akun Anda yang lain untuk kode baru.",
+    ),
+    "linked": (
+        "Your accounts are one to me now: what I remember, your budget, language and time zone. Conversations stay "
+        "apart. /unlink ends it.",
+        "Akun-akun Anda sekarang satu bagi saya: yang saya ingat, jatah, bahasa, dan zona waktu. Percakapan tetap "
+        "terpisah. /unlink mengakhirinya.",
+    ),
+    "unlinked": (
+        "This account stands for itself again.",
+        "Akun ini kembali berdiri sendiri.",
+    ),
+    "role_guest": ("a guest", "tamu"),
     "denied": (
         "This bot is private. Your id is {person}; its owner can let you in with it.",
         "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",
@@ -149,16 +292,126 @@ _TEXTS = {
         "{calls} calls went to a model whose price I do not know; they count as free.",
         "{calls} panggilan memakai model yang harganya tidak saya ketahui; semuanya dihitung gratis.",
     ),
-    "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
-    "unreadable": (
-        "I can't read this kind of message yet. Please write it as text.",
-        "Saya belum bisa membaca jenis pesan ini. Silakan tulis sebagai teks.",
+    "good": ("👍 Good answer", "👍 Jawaban bagus"),
+    "bad": ("👎 Bad answer", "👎 Jawaban buruk"),
+    "approvals_none": ("Nothing waits for your approval.", "Tidak ada yang menunggu persetujuan Anda."),
+    "approvals_allowed": (
+        "Nothing waits for your approval. For now these need not ask here: {tools}",
+        "Tidak ada yang menunggu persetujuan Anda. Untuk sementara ini tidak perlu bertanya di sini: {tools}",
     ),
+    "may_i": ("May I do this: {tool}?", "Boleh saya lakukan ini: {tool}?"),
+    "approve": ("Approve once", "Setujui sekali"),
+    "deny": ("Deny", "Tolak"),
+    "approve_hour": ("Approve here for an hour", "Setujui di sini selama satu jam"),
+    "was_approved": ("✓ {tool}: approved by {person}.", "✓ {tool}: disetujui oleh {person}."),
+    "was_denied": ("✗ {tool}: not approved.", "✗ {tool}: tidak disetujui."),
+    "home_intro": (
+        "Write to me in plain words here in Messages, or mention me in a channel.",
+        "Tulis saja dengan kata-kata biasa di Pesan, atau sebut nama saya di kanal.",
+    ),
+    "home_settings": (
+        "Settings: `/kabar settings`; all I can do without a question: `/kabar help`. In a thread write `!stop` or "
+        "`!new`.",
+        "Pengaturan: `/kabar settings`; semua yang bisa tanpa bertanya: `/kabar help`. Di utas tulis `!stop` atau "
+        "`!new`.",
+    ),
+    "home_suggestions": ("To begin with", "Untuk memulai"),
+    "prompt_can": ("What can you do?", "Apa yang bisa kamu lakukan?"),
+    "prompt_summary": ("Summarise a file", "Ringkas sebuah file"),
+    "sources": ("Sources", "Sumber"),
+    "thanks": ("Thank you, noted.", "Terima kasih, sudah dicatat."),
+    "no_file": (
+        "A file could not be sent here: {names}",
+        "Ada file yang tidak bisa dikirim ke sini: {names}",
+    ),
+    "doing_calculator": ("Calculating…", "Menghitung…"),
+    "doing_current_time": ("Looking at the clock…", "Melihat jam…"),
+    "doing_reopen": ("Looking something up again…", "Membuka kembali…"),
+    "doing_web_search": ("Searching the web…", "Mencari di web…"),
+    "doing_web_fetch": ("Reading a web page…", "Membaca halaman web…"),
+    "doing_list_files": ("Looking at the files…", "Melihat daftar file…"),
+    "doing_read_file": ("Reading a file…", "Membaca file…"),
+    "doing_search_files": ("Searching the files…", "Mencari di dalam file…"),
+    "doing_write_file": ("Writing a file…", "Menulis file…"),
+    "doing_send_file": ("Sending a file…", "Mengirim file…"),
+    "doing_run_python": ("Running Python…", "Menjalankan Python…"),
+    "doing_remember": ("Making a note…", "Mencatat…"),
+    "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),
+    "doing_remind": ("Setting a reminder…", "Memasang pengingat…"),
+    "doing_delegate": ("Asking a helper…", "Meminta bantuan…"),
+    "reminder": ("⏰ {text}", "⏰ {text}"),
+    "reminder_for": ("⏰ {who}: {text}", "⏰ {who}: {text}"),
+    "reminder_late": (
+        "(This was for {time}; I could not tell you earlier.)",
+        "(Ini untuk {time}; saya tidak bisa menyampaikannya lebih awal.)",
+    ),
+    "reminder_paused": (
+        "Nobody has written here for the last {times} of these, so I pause it.",
+        "Tidak ada yang menulis di sini selama {times} pengingat terakhir ini, jadi saya jeda.",
+    ),
+    "scheduled_paused": (
+        "Nobody has written here for the last {times} answers to a scheduled question, so I pause it: {text}",
+        "Tidak ada yang menulis di sini selama {times} jawaban terakhir untuk pertanyaan terjadwal, jadi saya jeda: "
+        "{text}",
+    ),
+    "reminders": ("**Reminders of this chat**", "**Pengingat obrolan ini**"),
+    "reminders_none": (
+        "There are no reminders in this chat. Ask me in plain words, such as: remind me tomorrow at 9 to call Ann.",
+        "Belum ada pengingat di obrolan ini. Minta dengan kata-kata biasa, misalnya: ingatkan saya besok jam 9 untuk "
+        "menelepon Ani.",
+    ),
+    "reminders_how": (
+        "To cancel one, tap its button or write /remind cancel and its number.",
+        "Untuk membatalkan, ketuk tombolnya atau tulis /remind batal dan nomornya.",
+    ),
+    "reminder_cancel": ("Cancel {number}", "Batalkan {number}"),
+    "reminder_resume": ("Resume {number}", "Lanjutkan {number}"),
+    "reminder_cancelled": ("Cancelled: {text}", "Dibatalkan: {text}"),
+    "reminder_resumed": ("It goes on, next on {time}: {text}", "Dilanjutkan, berikutnya {time}: {text}"),
+    "reminder_gone": ("There is no such reminder any more.", "Pengingat itu sudah tidak ada."),
+    "reminder_asks": ("I answer it then", "saya jawab saat itu"),
+    "paused": ("paused", "dijeda"),
+    "zone_unknown": (
+        "I do not know your time zone, so times are in UTC. Tell me where you live, or write "
+        "/remind zone Asia/Jakarta.",
+        "Saya belum tahu zona waktu Anda, jadi waktunya dalam UTC. Beri tahu Anda tinggal di mana, atau tulis /remind "
+        "zona Asia/Jakarta.",
+    ),
+    "zone_missing": (
+        "I do not know the time zone {zone}. Write it as in /remind zone Asia/Jakarta.",
+        "Saya tidak mengenal zona waktu {zone}. Tulis seperti /remind zona Asia/Jakarta.",
+    ),
+    "zone_set": ("Your time zone is kept. It is now {time}.", "Zona waktu Anda disimpan. Sekarang {time}."),
+    "weekdays": ("Mon Tue Wed Thu Fri Sat Sun", "Sen Sel Rab Kam Jum Sab Min"),
+    "every_hourly": ("every hour", "setiap jam"),
+    "every_daily": ("every day", "setiap hari"),
+    "every_weekly": ("every week", "setiap minggu"),
+    "every_monthly": ("every month", "setiap bulan"),
+    "every_yearly": ("every year", "setiap tahun"),
+    "each_hourly": ("every {n} hours", "setiap {n} jam"),
+    "each_daily": ("every {n} days", "setiap {n} hari"),
+    "each_weekly": ("every {n} weeks", "setiap {n} minggu"),
+    "each_monthly": ("every {n} months", "setiap {n} bulan"),
+    "each_yearly": ("every {n} years", "setiap {n} tahun"),
+    "doing_list_reminders": ("Looking at the reminders…", "Melihat daftar pengingat…"),
+    "doing_cancel_reminder": ("Cancelling a reminder…", "Membatalkan pengingat…"),
+    "doing_set_time_zone": ("Noting a time zone…", "Mencatat zona waktu…"),
+    "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
 }
 
 
 def say(name: str, language: str, **values: str) -> str:
     """The sentence in the person's language: Indonesian for "id" and "id-…", English otherwise."""
     english, indonesian = _TEXTS[name]
-    indonesia = language.lower().partition("-")[0] in ("id", "in")  # "in" is what old Android versions send
-    return (indonesian if indonesia else english).format(**values)
+    return (indonesian if is_indonesian(language) else english).format(**values)
+
+
+def is_indonesian(language: str) -> bool:
+    return language.lower().partition("-")[0] in ("id", "in")  # "in" is what old Android versions send
+
+
+def doing(tools: Sequence[str], language: str) -> str:
+    """What these tools are at, in a line; by their names where we have no words for them."""
+    known = [say(f"doing_{tool}", language) for tool in tools if f"doing_{tool}" in _TEXTS]
+    others = ", ".join(tool for tool in tools if f"doing_{tool}" not in _TEXTS)
+    return " ".join(known + ([say("working", language, tools=others)] if others else []))

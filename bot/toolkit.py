@@ -14,12 +14,15 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from bot.messages import Json, Person, Place
+from bot.files import NO_FILES, Files, Kept
+from bot.media import stored
+from bot.memory import Memory
+from bot.messages import Attachment, Entry, File, Json, Person, Place
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +37,33 @@ async def _nothing(turn: str, call: str) -> None:
 @dataclass(frozen=True)
 class ToolContext:
     """For whom and where a tool runs, and what o'clock it is there (Unix seconds). ``result_of`` gives what a call of
-    this conversation returned, by its turn and its id, however long ago; None where there is none."""
+    this conversation returned, by its turn and its id, however long ago; None where there is none. ``files`` are those
+    of this conversation, ``memory`` what is remembered of its people."""
 
     place: Place
     asker: Person
     now: float
     result_of: Callable[[str, str], Awaitable[Json | None]] = _nothing
+    files: Files = NO_FILES
+    memory: Memory = field(default_factory=Memory)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a tool may return beside plain values: ``value`` is told to the model, with ``pictures`` that it sees;
+    ``files`` are sent to the person."""
+
+    value: Any
+    pictures: tuple[Kept, ...] = ()
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one call: its tool_result block, and what is to be sent to the person."""
+
+    result: Json
+    files: tuple[File, ...] = ()
 
 
 class ToolFault(Exception):
@@ -49,8 +73,11 @@ class ToolFault(Exception):
 @dataclass(frozen=True)
 class Tool:
     """``writes``: changes something outside, so it runs alone and in order. ``repeatable``: running it twice does no
-    harm, so a call cut by a crash may run again. ``seconds`` and ``result_chars`` are its limits. ``context`` is the
-    name of the parameter that takes a ToolContext, "" where there is none."""
+    harm, so a call cut by a crash may run again. ``asks``: somebody must allow each call. ``outward``: it reaches
+    beyond the conversation, so it asks once words of others were read; ``untrusted``: what it returns are such words.
+    ``is_known`` tells whether a call of an outward tool reaches only what the conversation named; it then need not ask.
+    ``seconds`` and ``result_chars`` are its limits. ``context`` is the name of the parameter that takes a ToolContext,
+    "" where there is none."""
 
     name: str
     description: str
@@ -61,6 +88,10 @@ class Tool:
     repeatable: bool
     seconds: float
     result_chars: int
+    asks: bool = False
+    outward: bool = False
+    untrusted: bool = False
+    is_known: Callable[[Json, Sequence[Entry]], bool] | None = None
 
     def definition(self) -> Json:
         """The tool as the Messages API wants it; the same bytes every time."""
@@ -77,6 +108,10 @@ def tool(
     repeatable: bool | None = None,
     seconds: float = 20,
     result_chars: int = 20_000,
+    asks: bool = False,
+    outward: bool = False,
+    untrusted: bool = False,
+    is_known: Callable[[Json, Sequence[Entry]], bool] | None = None,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Tool]:
     """Make a Tool of an async function. Reads are repeatable, writes are not, unless it is said."""
 
@@ -104,6 +139,10 @@ def tool(
             repeatable=not writes if repeatable is None else repeatable,
             seconds=seconds,
             result_chars=result_chars,
+            asks=asks,
+            outward=outward,
+            untrusted=untrusted,
+            is_known=is_known,
         )
 
     return decorate
@@ -129,18 +168,26 @@ class Toolbox:
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
-    async def call(self, block: Json, context: ToolContext, seconds: float) -> Json:
+    def fault(self, block: Json) -> str:
+        """Why a call can not be made as it is; "" where it can."""
+        tool = self.find(str(block.get("name")))
+        if tool is None:
+            return f"There is no tool {block.get('name')!r}. There are: {', '.join(self._tools)}."
+        try:
+            tool.arguments.model_validate(block.get("input"))
+        except ValidationError as error:
+            return _lesson(tool, error)
+        return ""
+
+    async def call(self, block: Json, context: ToolContext, seconds: float) -> Outcome:
         """Run one tool_use block; whatever happens, its tool_result block comes back.
 
         ``seconds`` is what the turn has left for it. Cancelling cancels the tool.
         """
-        tool = self.find(str(block.get("name")))
-        if tool is None:
-            return failure(block, f"There is no tool {block.get('name')!r}. There are: {', '.join(self._tools)}.")
-        try:
-            arguments = tool.arguments.model_validate(block.get("input"))
-        except ValidationError as error:
-            return failure(block, _lesson(tool, error))
+        tool, fault = self.find(str(block.get("name"))), self.fault(block)
+        if tool is None or fault:
+            return failed(block, fault)
+        arguments = tool.arguments.model_validate(block.get("input"))
         given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
         if tool.context:
             given[tool.context] = context
@@ -149,20 +196,35 @@ class Toolbox:
         try:
             async with asyncio.timeout(limit):
                 value = await tool.run(**given)
-            return result(block, shorten(readable(value), tool.result_chars))
+            return _outcome(block, value, tool.result_chars)
         except ToolFault as fault:
-            return failure(block, shorten(readable(str(fault)), FAULT_CHARS))
+            return failed(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
-            return failure(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.{doubt}")
+            return failed(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.{doubt}")
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
-            return failure(block, f"{tool.name} gave up by itself.{doubt}")
+            return failed(block, f"{tool.name} gave up by itself.{doubt}")
         except Exception as error:  # a tool call begins here: whatever it does, the turn goes on
             log.warning("tool=<%s>, error=<%s> | failed", tool.name, type(error).__name__)  # its text may hold words
-            return failure(
+            return failed(
                 block, f"{tool.name} failed: {type(error).__name__}. Try another way, or say it failed.{doubt}"
             )
+
+
+def _outcome(block: Json, value: Any, longest: int) -> Outcome:
+    output = value if isinstance(value, Output) else Output(value)
+    told = result(block, shorten(readable(output.value), longest))
+    if output.pictures:
+        pictures = [{"type": "image", "source": stored(_as_attachment(kept))} for kept in output.pictures]
+        told = {**told, "content": [{"type": "text", "text": told["content"]}, *pictures]}
+    return Outcome(told, output.files)
+
+
+def _as_attachment(kept: Kept) -> Attachment:
+    return Attachment(
+        "photo", blob=kept.key, media_type=kept.media_type, width=kept.width, height=kept.height, size=kept.size
+    )
 
 
 def _is_cancelled() -> bool:
@@ -177,6 +239,10 @@ def result(block: Json, text: str) -> Json:
 
 def failure(block: Json, text: str) -> Json:
     return {**result(block, text), "is_error": True}
+
+
+def failed(block: Json, text: str) -> Outcome:
+    return Outcome(failure(block, text))
 
 
 def readable(value: Any) -> str:

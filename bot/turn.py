@@ -19,10 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot import context_page
-from bot.access import Access
-from bot.agent import Agent, Later
+from bot.agent import Agent, Later, Waiting
+from bot.approvals import HOUR, decided, waited_for
 from bot.beginning import Beginnings
-from bot.budget import Budget
+from bot.budget import Budget, chat_of
 from bot.deadline import Deadline, OutOfTime
 from bot.delivery import Delivery
 from bot.errors import (
@@ -36,10 +36,12 @@ from bot.errors import (
     StoreUnavailable,
 )
 from bot.folding import Folding
+from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
-from bot.ports import Change, Channel, Clock, Store, Wake
+from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
+from bot.reminding import Reminders
 from bot.tasks import first_of
 from bot.texts import say
 
@@ -74,20 +76,24 @@ class Turns:
         wake: Wake,
         channels: Mapping[str, Channel],
         agent: Agent,
-        access: Access,
+        beginnings: Beginnings,
         clock: Clock,
         folding: Folding,
+        blobs: Blobs,
+        reminders: Reminders,
         budget: Budget = NO_LIMITS,
     ) -> None:
+        self._reminders = reminders
         self._store = store
         self._wake = wake
         self._channels = channels
         self._agent = agent
-        self._access = access
+        self._beginnings = beginnings
         self._clock = clock
         self._folding = folding
+        self._blobs = blobs
         self._budget = budget
-        self._beginnings = Beginnings(store, access, clock, budget)
+        self._governors = Governors()
 
     async def handle(self, conversation: str, deadline: Deadline) -> Outcome:
         """Answer one wake. Raises Retry errors where the store failed or the lease was lost; nothing is lost then."""
@@ -121,6 +127,8 @@ class Turns:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
             await journal.end(closed=True)
             return Outcome()
+        except Waiting:
+            return await self._ask(journal, delivery, deadline)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -134,32 +142,62 @@ class Turns:
         await self._end(journal, deadline)
         return Outcome()
 
+    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> Outcome:
+        """Have a person asked for their word; until it comes, nobody works on this turn."""
+        try:
+            await delivery.ask(deadline)
+        except Later as later:
+            await journal.release()
+            return Outcome(again_in=later.seconds)
+        await journal.release()
+        return Outcome()
+
     async def _begin(self, head: Head) -> Journal | None:
         begun = await self._beginnings.begin(head)
         if isinstance(begun, Journal):
             return begun
         if begun.moved_to:
+            await self._reminders.move(head.conversation, begun.moved_to)
             moved = await move(
                 self._store, self._wake, head, begun.moved_to, uuid.uuid4().hex, self._lease_end(), self._clock.now()
             )
             begun = replace(begun, done=(*begun.done, *moved))
-        await self._store.commit(begun.head, Change(release=True, done=begun.done, settings=begun.settings))
+        if begun.greet and (channel := self._channels.get(begun.greet.place.platform)):
+            await channel.greet(begun.greet.place, begun.greet.sender)
+        settled = Change(release=True, entries=begun.entries, done=begun.done, settings=begun.settings)
+        await self._store.commit(begun.head, settled)
         return None
 
-    async def _resume(self, head: Head) -> Journal:
+    async def _resume(self, head: Head) -> Journal | None:
+        """None where the turn still waits for a person."""
         window = await self._store.record(head.conversation, head.since)
-        journal = Journal(self._store, head, window, resumed=True, budget=self._budget)
+        journal = Journal(self._store, head, window, resumed=True, budget=self._budget, blobs=self._blobs)
+        if waited_for(journal.turn) and not await self._is_decided(journal):
+            await journal.release()
+            return None
         # Counted before anything else: a turn that kills its process must not do so for ever.
         await journal.update(invocations=journal.turn.invocations + 1, failures=journal.turn.failures + 1)
         log.info("turn=<%s>, invocation=<%d> | goes on", journal.turn.id, journal.turn.invocations)
         return journal
 
+    async def _is_decided(self, journal: Journal) -> bool:
+        """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
+        await self._look(journal)
+        now = self._clock.now()
+        approvals, used, hour = decided(journal.turn, journal.arrived, self._agent.gate, now)
+        if used or approvals != journal.turn.approvals:
+            await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
+        waiting = waited_for(journal.turn)
+        return not waiting or any(each.part is None or not each.part.id for each in waiting)
+
     def _delivery(self, journal: Journal) -> Delivery:
-        platform = journal.turn.place.platform
-        channel = self._channels.get(platform)
+        place = journal.turn.place
+        channel = self._channels.get(place.platform)
         if channel is None:
-            raise ConfigError(f"A message from {platform} waits, but no token for {platform} is set.")
-        return Delivery(channel, journal, self._clock)
+            raise ConfigError(f"A message from {place.platform} waits, but no token for {place.platform} is set.")
+        pace = channel.group_pace if place.group else channel.pace
+        governor = self._governors.of(chat_of(place.conversation), pace)
+        return Delivery(channel, journal, self._clock, governor, self._blobs)
 
     async def _deliver(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
         try:
@@ -170,10 +208,21 @@ class Turns:
 
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]
-        if isinstance(last, Ended) and last.fresh:
+        if isinstance(last, Ended) and last.forget:
+            await self._forget(journal)
+        elif isinstance(last, Ended) and last.fresh:
             await journal.end(fresh=True)
         else:
             await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
+
+    async def _forget(self, journal: Journal) -> None:
+        """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
+        await self._reminders.cancel_all(journal.head.conversation)
+        if (before := journal.head.settings.moved_from) and (old := await self._claim(before)):
+            await self._blobs.forget(before)
+            await self._store.forget(old)
+        await self._blobs.forget(journal.head.conversation)
+        await self._store.forget(journal.head)
 
     # Thinking
 
@@ -235,7 +284,10 @@ class Turns:
             return Outcome(again_in=later.seconds)
         except SendError as error:
             log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
-        await journal.end()
+        if isinstance(last := journal.own()[-1], Ended) and last.forget:
+            await self._forget(journal)
+        else:
+            await journal.end()
         return Outcome()
 
     # Watching over it
@@ -250,7 +302,7 @@ class Turns:
     async def _look(self, journal: Journal) -> None:
         with suppress(StoreUnavailable):  # then the next look sees it
             inbox = await self._store.inbox(journal.head.conversation)
-            journal.saw(inbound for inbound in inbox if self._access.may_talk(inbound.sender))
+            journal.saw(await self._beginnings.heard(inbox, journal.head) if inbox else ())
 
     def _heed(self, journal: Journal) -> None:
         for inbound in journal.arrived:

@@ -21,9 +21,9 @@ class Row(Struct, frozen=True):
 
 def rows(asked: Inbound, budget: Budget, at: float, *, everybody: bool) -> list[Row]:
     """What the page is about. A month is the sum of its days, at most 31 counters for each of two or three scopes."""
-    person, chat = f"person:{asked.sender.id}", f"chat:{chat_of(asked.conversation)}"
+    person, chat = f"person:{asked.sender.payer}", f"chat:{chat_of(asked.conversation)}"
     found = [
-        Row("usage_person_day", (Counter(person, day_of(at)),), budget.person_day),
+        Row("usage_person_day", (Counter(person, day_of(at)),), budget.limit_of(asked.sender)),
         Row("usage_person_month", _days(person, at)),
         Row("usage_chat_day", (Counter(chat, day_of(at)),), budget.chat_day),
         Row("usage_chat_month", _days(chat, at)),

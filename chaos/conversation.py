@@ -91,7 +91,7 @@ class Conversation:
         """Its person and its chat begin to exist."""
         self._simulator = simulator
         person = Person(f"person{self.number}", f"Person {self.number}", 5_000 + self.number, f"U{self.number}", "en")
-        simulator.world.people += (person,)  # type: ignore[assignment]  # inferred from the two that are there
+        simulator.world.people += (person,)
         kind: Literal["private", "channel"] = "private" if self.platform == "telegram" else "channel"
         simulator.world.chats.append(Chat(self.platform, self.chat, kind, f"chat {self.number}", (person.id,)))
 

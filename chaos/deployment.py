@@ -82,12 +82,14 @@ class Deployment:
         self._webhook_free = asyncio.Lock()
         self._tasks = asyncio.TaskGroup()
         self._queue_url = ""
+        self._bucket = ""
 
     # Setting up
 
     def set_up(self) -> None:
         """Make what infra/template.yaml makes."""
         create_table(self._dynamodb, TABLE)
+        self._bucket = self._account.bucket()
         self._queue_url = self._sqs.create_queue(QueueName="wakes.fifo", Attributes=QUEUE)["QueueUrl"]
         ssm = self._account.client("ssm")
         for name, value in SECRETS.items():
@@ -110,6 +112,7 @@ class Deployment:
             "AWS_ENDPOINT_URL": f"{base}/aws",
             "KABAR_TABLE": TABLE,
             "KABAR_QUEUE_URL": self._queue_url,
+            "KABAR_BUCKET": self._bucket,
             "KABAR_SECRETS_PATH": SECRETS_PATH,
             "KABAR_ALLOWED_USERS": "*",
             "TELEGRAM_API_BASE_URL": f"{base}/telegram",

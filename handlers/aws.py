@@ -31,10 +31,11 @@ class Aws:
         self._clients: dict[str, Any] = {}
         self._making = threading.Lock()
 
-    def client(self, service: str) -> Any:
+    def client(self, service: str, config: Config = CONFIG) -> Any:
+        """``config`` counts when it is made, at the first call."""
         with self._making:
             if service not in self._clients:
-                self._clients[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=CONFIG)
+                self._clients[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=config)
             return self._clients[service]
 
     def close(self) -> None:

@@ -19,12 +19,15 @@ SECRETS = (
     "SLACK_SIGNING_SECRET",
     "SLACK_APP_TOKEN",
     "ANTHROPIC_API_KEY",
+    "KABAR_TRANSCRIPTION_KEY",
+    "KABAR_TAVILY_KEY",
 )
 
 
 PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
+SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -49,6 +52,7 @@ class Settings(Struct, frozen=True):
     anthropic_bedrock_base_url: str = ""  # AWS's own in the region where it is empty
     aws_region: str = ""  # of Bedrock; Lambda sets it
     kabar_model: str = "claude-sonnet-5-5"
+    kabar_models: str = ""  # others that people may choose with /model, separated by commas
     kabar_model_context: int = 0  # tokens the model reads; what bot/models.py knows of it where it is 0
     kabar_model_features: str = ""  # what it takes, such as tools,images; none for nothing; empty as for the context
     kabar_max_tokens: int = 8192  # of one reply
@@ -64,8 +68,27 @@ class Settings(Struct, frozen=True):
     kabar_owner: str = ""
     kabar_allowed_users: str = ""
 
+    # What somebody may use who was let in as a guest only; none for no tool at all.
+    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,web_search"
+
+    # Python: a Lambda function of its own runs the scripts where it is named, else this machine does, walled off. What
+    # a script says it needs is installed into this folder; empty for not at all.
+    kabar_sandbox_function: str = ""
+    kabar_python_packages: str = ""
+
+    # Web search: by the model's provider where it has one, else by Tavily, which works without a key, more with one.
+    kabar_tavily_key: str = ""  # secret
+    kabar_tavily_base_url: str = "https://api.tavily.com"
+
+    # Which tools wait for a person's word, by name, separated by commas: beside those that do by themselves, and those
+    # that shall not. Who may give it beside whoever asked, as ids.
+    kabar_ask_first: str = ""
+    kabar_never_ask: str = ""
+    kabar_approvers: str = ""
+
     # Money: US dollars that may be spent on the model, 0 for no limit; days and months in UTC.
     kabar_budget_person_day: float = 2.0
+    kabar_budget_guest_day: float = 0.25  # of a person let in as a guest
     kabar_budget_chat_day: float = 0.0
     kabar_budget_day: float = 20.0  # by everybody
     kabar_budget_month: float = 200.0  # by everybody
@@ -76,8 +99,24 @@ class Settings(Struct, frozen=True):
     kabar_table: str = ""
     kabar_queue_url: str = ""
     kabar_data: str = ".data/kabar.sqlite3"
+    kabar_schedule_group: str = ""  # EventBridge Scheduler's group for reminders, on AWS
+    kabar_schedule_role: str = ""  # the role, by its ARN, that may call
+    kabar_schedule_target: str = ""  # the webhook function, by its ARN
+    kabar_bucket: str = ""  # files and pictures go to this S3 bucket, else into the folder
+    kabar_files: str = ".data/files"
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
+
+    # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);
+    # whether unfinished text is a draft in Telegram's private chats (on), or a message that is edited (off).
+    kabar_follow_threads: str = "off"
+    kabar_telegram_drafts: str = "off"
+
+    # Voice messages: a server that speaks OpenAI's /audio/transcriptions, such as https://api.openai.com/v1. Empty: the
+    # bot says that it can not listen.
+    kabar_transcription_url: str = ""
+    kabar_transcription_key: str = ""  # secret
+    kabar_transcription_model: str = "whisper-1"
 
     # What the owner writes: AGENTS.md in this folder is the bot's instructions.
     kabar_agent_dir: str = "agent"
@@ -110,6 +149,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         faults.append(f"KABAR_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {values['kabar_log_level']!r}.")
     if values.get("kabar_context_policy", "summarise") not in POLICIES:
         faults.append(f"KABAR_CONTEXT_POLICY must be one of {', '.join(POLICIES)}.")
+    switches = (name for name in SWITCHES if values.get(name, "off") not in ("on", "off"))
+    faults += [f"{name.upper()} must be on or off, not {values[name]!r}." for name in switches]
     if values.get("kabar_provider", "anthropic") not in PROVIDERS:
         faults.append(f"KABAR_PROVIDER must be one of {', '.join(PROVIDERS)}.")
     if unknown := set(features(str(values.get("kabar_model_features", "")))) - set(FEATURES):
@@ -118,6 +159,17 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     if faults:
         raise ConfigError(" ".join(faults))
     return Settings(**values)  # type: ignore[arg-type]  # each field is of its default's type, checked above
+
+
+def names(text: str) -> frozenset[str]:
+    """Of a list separated by commas."""
+    return frozenset(filter(None, map(str.strip, text.split(","))))
+
+
+def models(settings: Settings) -> tuple[str, ...]:
+    """Those that people may choose, the usual one first."""
+    others = (name.strip() for name in settings.kabar_models.split(","))
+    return tuple(dict.fromkeys(name for name in (settings.kabar_model, *others) if name))
 
 
 def features(text: str) -> list[str]:

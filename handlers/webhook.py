@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot import logs
+from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, StoreUnavailable
@@ -24,14 +25,16 @@ from bot.intake import accept, sweep
 from bot.messages import Inbound, Json
 from bot.ports import Receipt
 from handlers.aws import Aws
-from handlers.door import Door, Doors, aws_doors
+from handlers.door import Door, Doors, aws_doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
-from handlers.settings import read_settings
+from handlers.settings import Settings, read_settings
 
 log = logging.getLogger(__name__)
 
 OVERDUE = 120.0
 """Seconds after which a message that nobody took is woken again: SQS loses nothing, but a bug of ours may."""
+
+DAY = 24 * 3600
 
 MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
 
@@ -47,11 +50,13 @@ def application(doors: DoorSource) -> Starlette:
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        if inbound is None:
-            return JSONResponse(tap_reply(update)) if "callback_query" in update else Response()
-        receipt = await _accept(inbound, door)
-        # The reply's own body is a method call: the first sign of life costs no request.
-        return JSONResponse(typing_reply(inbound)) if receipt is Receipt.NEW else Response()
+        receipt = await _accept(inbound, door) if inbound else Receipt.IGNORED
+        # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
+        if "callback_query" in update:
+            return JSONResponse(tap_reply(update))
+        if inbound and inbound.kind == "message" and inbound.addressed and receipt is Receipt.NEW:
+            return JSONResponse(typing_reply(inbound))
+        return Response()
 
     async def slack(request: Request) -> Response:
         body = await _body(request)
@@ -126,6 +131,8 @@ class Function(NamedTuple):
     http: Mangum
     doors: Doors
     aws: Aws
+    settings: Settings
+    store: DynamoDBStore
 
 
 _function: list[Function] = []
@@ -142,14 +149,36 @@ def handler(event: Any, context: Any) -> Any:
         logs.set_up(settings.kabar_log_level)
         aws = Aws(settings.aws_endpoint_url)
         doors = aws_doors(settings, aws)
-        _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws))
+        store, _, _ = aws_parts(settings, aws)
+        _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws, settings, store))
     function = _function[0]
-    return run(_sweep(function.doors)) if event.get("sweep") else function.http(event, context)
+    if due := event.get("due"):
+        return run(_fire(function, due, context.invoked_function_arn))
+    if event.get("sweep"):
+        return run(_sweep(function, context.invoked_function_arn))
+    return function.http(event, context)
 
 
-async def _sweep(doors: Doors) -> Json:
-    door = await doors.current()
-    return {"woken": await sweep(OVERDUE, door.store, door.wake, door.clock)}
+async def _sweep(function: Function, arn: str) -> Json:
+    door = await function.doors.current()
+    woken = await sweep(OVERDUE, door.store, door.wake, door.clock)
+    now = int(door.clock.now())
+    late = await function.store.overdue_reminders(now - DAY, now - int(OVERDUE))
+    for conversation, id, at in late:  # its schedule was lost, or it failed too often
+        await _fire(function, {"conversation": conversation, "id": id, "at": at}, arn)
+    return {"woken": woken, "late": len(late)}
+
+
+async def _fire(function: Function, due: Json, arn: str) -> Json:
+    """A schedule calls this function itself, whose name is ``arn``: the next time of a reminder calls it again."""
+    from bot.adapters.eventbridge_scheduler import EventBridgeScheduler  # not loaded where a message comes in
+    from bot.reminding import fire
+
+    door, settings = await function.doors.current(), function.settings
+    group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, door.clock)
+    receipt = await fire(due["conversation"], due["id"], due["at"], door.store, scheduler, door.wake, door.clock)
+    return {"receipt": receipt.value if receipt else "nothing to be said"}
 
 
 def forget() -> None:

@@ -15,8 +15,15 @@ import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bot import logs
+from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
+from bot.adapters.file_blobs import FileBlobs
+from bot.adapters.lambda_sandbox import CONFIG as PATIENT
+from bot.adapters.lambda_sandbox import LambdaSandbox
+from bot.adapters.s3_blobs import S3Blobs
 from bot.deadline import Deadline
 from bot.errors import Retry
+from bot.ports import Blobs
+from bot.sandbox.port import Sandbox
 from bot.tasks import first_of
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
@@ -24,7 +31,7 @@ from handlers.aws import Aws, Secrets
 from handlers.door import aws_parts
 from handlers.loop import close_loop, run
 from handlers.settings import Settings, read_settings, with_secrets
-from handlers.workshop import Workshop, make_workshop
+from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +60,15 @@ class Worker:
         self._tools = tools
         self._aws = Aws(settings.aws_endpoint_url)
         self._store, self._wake, self._clock = aws_parts(settings, self._aws)
+        self._blobs = _blobs(settings, self._aws)
+        self._sandbox = _sandbox(settings, self._aws)
+        self._scheduler = EventBridgeScheduler(
+            lambda: self._aws.client("scheduler"),
+            settings.kabar_schedule_group,
+            settings.kabar_schedule_role,
+            settings.kabar_schedule_target,
+            self._clock,
+        )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
         self._made: tuple[Settings, Workshop] | None = None
 
@@ -101,7 +117,15 @@ class Worker:
         if self._made is None or self._made[0] != settings:
             if self._made is not None:
                 await self._made[1].close()
-            workshop = make_workshop(settings, self._store, self._wake, self._clock, more_tools=self._tools)
+            parts = Parts(
+                store=self._store,
+                blobs=self._blobs,
+                wake=self._wake,
+                scheduler=self._scheduler,
+                sandbox=self._sandbox,
+                clock=self._clock,
+            )
+            workshop = make_workshop(settings, parts, more_tools=self._tools)
             self._made = (settings, workshop)
         return self._made[1]
 
@@ -128,6 +152,18 @@ class Worker:
             )
         except (BotoCoreError, ClientError) as error:
             log.warning("error=<%s> | a wake's visibility could not be changed", type(error).__name__)
+
+
+def _blobs(settings: Settings, aws: Aws) -> Blobs:
+    if settings.kabar_bucket:
+        return S3Blobs(lambda: aws.client("s3"), settings.kabar_bucket)
+    return FileBlobs(settings.kabar_files)
+
+
+def _sandbox(settings: Settings, aws: Aws) -> Sandbox:
+    if settings.kabar_sandbox_function:
+        return LambdaSandbox(lambda: aws.client("lambda", PATIENT), settings.kabar_sandbox_function)
+    return local_sandbox(settings)
 
 
 _worker: list[Worker] = []

@@ -8,28 +8,65 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from bot.access import read_access
+from bot.adapters.file_reader import FileReader
+from bot.adapters.local_sandbox import LocalSandbox
+from bot.adapters.transcription import Transcription
 from bot.agent import Agent, Limits
+from bot.approvals import Gate
+from bot.attachments import Attachments
+from bot.beginning import Beginnings
 from bot.budget import Budget
 from bot.context import marks
+from bot.doorstep import Doorstep
 from bot.folding import Folding
+from bot.illustrated import Illustrated
+from bot.listening import Listening
+from bot.pages import Pages
+from bot.people import People
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
 from bot.policies.window import Window
-from bot.ports import Channel, Clock, Policy, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Model, Policy, Scheduler, Store, Wake
 from bot.prompt import PromptBuilder
+from bot.reminding import Reminders
+from bot.sandbox.port import Sandbox
 from bot.toolkit import Tool, Toolbox
 from bot.tools.calculator import calculator
 from bot.tools.current_time import current_time
+from bot.tools.files import list_files, read_file, search_files, send_file, write_file
+from bot.tools.memory import forget_fact, remember
+from bot.tools.remind import reminder_tools
 from bot.tools.reopen import reopen
+from bot.tools.run_python import run_python
+from bot.tools.web_fetch import web_fetch_tool
+from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
+from bot.version import VERSION
+from bot.web.provided import server_tools
 from handlers.provider import Provider
-from handlers.settings import Settings
+from handlers.settings import Settings, models, names
 
 CHEAPEST = "claude-haiku-5-5"
 MOST_SUMMED_UP = 200_000
 """Characters of a conversation that one call sums up: below the prompt size from which Claude's cheapest costs more."""
 
+TOOLS = (
+    *(calculator, current_time, forget_fact, list_files, read_file, remember, reopen, search_files, send_file),
+    *(write_file,),
+)
+
 log = logging.getLogger(__name__)
+
+
+class Parts(Struct, frozen=True):
+    """What differs between AWS and a laptop."""
+
+    store: Store
+    blobs: Blobs
+    wake: Wake
+    scheduler: Scheduler
+    sandbox: Sandbox
+    clock: Clock
 
 
 class Workshop(Struct, frozen=True):
@@ -40,52 +77,114 @@ class Workshop(Struct, frozen=True):
 
 def make_workshop(
     settings: Settings,
-    store: Store,
-    wake: Wake,
-    clock: Clock,
+    parts: Parts,
     *,
     more_channels: Mapping[str, Channel] = MappingProxyType({}),
     more_tools: Sequence[Tool] = (),
 ) -> Workshop:
     """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it."""
+    store, blobs, wake, clock = parts.store, parts.blobs, parts.wake, parts.clock
     provider = Provider(settings)
     facts = provider.facts(settings.kabar_model)
-    toolbox = Toolbox([calculator, current_time, reopen, *more_tools])
+    transcription = _transcription(settings)
+    reader = FileReader(transcription)
+    web = _web_tools(settings, reader, more_tools)
+    reminders = Reminders(store, parts.scheduler)
+    hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
+    toolbox = Toolbox([*TOOLS, *hands, *web, *more_tools])
     channels = {**_channels(settings), **more_channels}
     max_tokens = min(settings.kabar_max_tokens, facts.output)
-    prompts = PromptBuilder(_instructions(settings.kabar_agent_dir), toolbox, max_tokens, caching=facts.caching)
+    prompts = PromptBuilder(
+        _instructions(settings.kabar_agent_dir),
+        toolbox,
+        max_tokens,
+        caching=facts.caching,
+        read=facts.read,
+        server_tools=server_tools(facts),
+    )
     limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
     policy = _policy(settings, provider)
     folding = Folding(prompts, policy, limits)
+    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
+    if access.everyone:
+        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
+    budget = _budget(settings)
+    attachments = Attachments(channels, blobs, reader, clock)
+    people = People(store, channels, access, clock)
+    listening = Listening(people, attachments)
+
+    def illustrated(name: str) -> Model:
+        return Illustrated(provider.model(name), blobs)
+
+    gate = Gate(
+        asks=names(settings.kabar_ask_first),
+        never=names(settings.kabar_never_ask),
+        approvers=names(settings.kabar_approvers),
+        guests=names(settings.kabar_guest_tools),
+    )
     agent = Agent(
-        model=provider.model(settings.kabar_model),
+        model=illustrated(settings.kabar_model),
         prompts=prompts,
         toolbox=toolbox,
         clock=clock,
         limits=Limits(model_calls=settings.kabar_max_model_calls),
         folding=folding,
-        cheaper=provider.model(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
+        listening=listening,
+        gate=gate,
+        cheaper=illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
+        others={name: illustrated(name) for name in models(settings)},
     )
-    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
-    if access.everyone:
-        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
+    doorstep = Doorstep(store, wake, people, access, clock)
+    pages = Pages(store, blobs, doorstep, reminders, budget, clock, about=f"Kabar {VERSION}, {settings.kabar_model}")
+    beginnings = Beginnings(
+        store,
+        clock,
+        budget,
+        listening,
+        pages,
+        models=models(settings),
+        follows=settings.kabar_follow_threads == "on",
+    )
     turns = Turns(
         store=store,
         wake=wake,
         channels=channels,
         agent=agent,
-        access=access,
+        beginnings=beginnings,
         clock=clock,
         folding=folding,
-        budget=_budget(settings),
+        blobs=blobs,
+        budget=budget,
+        reminders=reminders,
     )
 
     async def close() -> None:
         await provider.close()
+        if transcription:
+            await transcription.close()
         for channel in channels.values():
             await channel.close()
 
     return Workshop(turns, channels, close)
+
+
+def local_sandbox(settings: Settings) -> LocalSandbox:
+    folder = settings.kabar_python_packages
+    return LocalSandbox(Path(folder) if folder else None)
+
+
+def _web_tools(settings: Settings, reader: FileReader, others: Sequence[Tool]) -> list[Tool]:
+    """Those that nobody brings along: the simulator has a web of its own."""
+    taken = {tool.name for tool in others}
+    search = web_search_tool(settings.kabar_tavily_key, settings.kabar_tavily_base_url)
+    return [tool for tool in (search, web_fetch_tool(reader)) if tool.name not in taken]
+
+
+def _transcription(settings: Settings) -> Transcription | None:
+    if not settings.kabar_transcription_url:
+        return None
+    model = settings.kabar_transcription_model
+    return Transcription(settings.kabar_transcription_url, settings.kabar_transcription_key, model)
 
 
 def _policy(settings: Settings, provider: Provider) -> Policy:
@@ -109,6 +208,7 @@ def summary_model(model: str) -> str:
 def _budget(settings: Settings) -> Budget:
     return Budget(
         person_day=_millionths(settings.kabar_budget_person_day),
+        guest_day=_millionths(settings.kabar_budget_guest_day),
         chat_day=_millionths(settings.kabar_budget_chat_day),
         day=_millionths(settings.kabar_budget_day),
         month=_millionths(settings.kabar_budget_month),
@@ -128,11 +228,12 @@ def _channels(settings: Settings) -> dict[str, Channel]:
         from bot.channels.telegram.send import TelegramChannel, telegram_bot
 
         bot = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
-        channels["telegram"] = TelegramChannel(bot)
+        channels["telegram"] = TelegramChannel(bot, drafts=settings.kabar_telegram_drafts == "on")
     if settings.slack_bot_token:
+        from bot.channels.slack.home import welcome
         from bot.channels.slack.send import SlackChannel
 
-        channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url)
+        channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
     return channels
 
 

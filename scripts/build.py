@@ -6,7 +6,7 @@
 
     python -m scripts.build webhook OUT [--arch arm64]
 
-``OUT`` must be empty or not there. ``make build`` calls this for both functions, ``sam build`` through the Makefile.
+``OUT`` must be empty or not there. ``make build`` calls this for each function, ``sam build`` through the Makefile.
 """
 
 import argparse
@@ -35,6 +35,7 @@ FUNCTIONS = {
     "webhook": Recipe("webhook"),
     "worker": Recipe("worker", ("agent",)),
     "deadletter": Recipe("worker", ("agent",)),
+    "sandbox": Recipe("sandbox"),
 }
 MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}
 RUNTIME = "3.13"
@@ -117,7 +118,9 @@ def measure(package: Path) -> Package:
 def unused(file: PurePosixPath) -> bool:
     """Whether the running function never reads this file of an installed library (path relative to the package)."""
     match file.parts:
-        case ["bin", *_] | [_, "tests", *_] | ["boto3", "examples", *_]:
+        case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_]:
+            return True
+        case [_, *folders, _] if "tests" in folders:
             return True
         case ["botocore" | "boto3", "data", service, _, *_]:
             return service not in SERVICES
@@ -133,8 +136,10 @@ def _install(requirements: Path, target: Target, folder: Path) -> None:
     platforms = [word for glibc in GLIBC for word in ("--platform", f"{glibc}_{machine}")]
     command = [sys.executable, "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "install"]
     selection = [*platforms, "--python-version", target.python, "--implementation", "cp", "--only-binary", ":all:"]
-    # The list is complete, so nothing is resolved: what is tested is what is shipped.
-    options = [*selection, "--no-deps", "--no-compile", "--target", str(folder), "--requirement", str(requirements)]
+    # The list is complete, so nothing is resolved: what is tested is what is shipped. It is for the target's Python,
+    # while pip would look whether the one that it runs on will do.
+    chosen = ["--no-deps", "--ignore-requires-python", "--no-compile"]
+    options = [*selection, *chosen, "--target", str(folder), "--requirement", str(requirements)]
     subprocess.run([*command, *options], check=True)
 
 

@@ -21,14 +21,19 @@ from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import Pace
 from simulator.supervise import keep_running
+from simulator.telegram_limits import Flood
+from simulator.world import PEOPLE
 
 PORT = 8420
 PORTS_TRIED = 20
-PACE = Pace(slack_delays=(1, 2, 5))
-"""Slack's own repeats come after minutes; a person at the page should not wait that long for a bot that restarts."""
+PACE = Pace(telegram_delays=(1, 1, 1, 2, 5, 15, 60), slack_delays=(2, 4, 8))
+"""The platforms' own repeats come after up to minutes; a person at the page should not wait that long for a bot that
+starts."""
 _FIRST_MESSAGE_AT = 1_700_000_000
 """Message ids count from this moment, one a second, so that they ascend from one run to the next. The bot remembers
 which messages it has answered."""
+GUESTS = ",".join(f"telegram:{each.telegram_id},slack:{each.slack_id}" for each in PEOPLE[:2])
+"""Who may talk to the bot: the last of the people is there to show what a stranger hears."""
 MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "KABAR_PROVIDER")
 
 
@@ -50,7 +55,8 @@ async def run(environment: Mapping[str, str]) -> int:
         bot_port = _free_port()
         simulator.connect(f"http://127.0.0.1:{bot_port}")
         _tell(url, simulator)
-        command = [sys.executable, "-m", "bot.cli.main", "serve", "--port", str(bot_port)]
+        bot = ["simulator.bot"] if demo else ["bot.cli.main", "serve"]
+        command = [sys.executable, "-m", *bot, "--port", str(bot_port)]
         await keep_running(simulator.world, stop, command, bot_environment(environment, url, demo=demo))
     return 0
 
@@ -64,8 +70,9 @@ def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> 
         "SLACK_API_BASE_URL": slack_base_url(url),
         "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
         "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
-        "KABAR_ALLOWED_USERS": "*",
+        "KABAR_ALLOWED_USERS": GUESTS,
         "KABAR_DATA": ".data/simulator.sqlite3",
+        "KABAR_FILES": ".data/simulator-files",
     }
     model = {"ANTHROPIC_BASE_URL": f"{url}/model", "ANTHROPIC_API_KEY": "demo"} if demo else {}
     return {**environment, **ours, **model}
@@ -89,11 +96,14 @@ def _model_name(environment: Mapping[str, str]) -> str:
 
 def _simulator(demo: bool) -> Simulator:
     first_message = int(time.time()) - _FIRST_MESSAGE_AT
-    if not demo:
-        return Simulator(pace=PACE, first_message=first_message)
-    from simulator.model import demo_app
+    model = None
+    if demo:
+        from simulator.model import demo_app
 
-    return Simulator(pace=PACE, first_message=first_message, model=demo_app())
+        model = demo_app()
+    simulator = Simulator(pace=PACE, first_message=first_message, model=model)
+    simulator.telegram.limit(Flood())
+    return simulator
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@
 The bot's base addresses are ``telegram_base_url(url)`` and ``slack_base_url(url)``.
 """
 
+import mimetypes
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -97,6 +98,7 @@ class Simulator:
             Route("/telegram/file/bot{token}/{path:path}", self._telegram_file),
             Route("/slack/api/{method}", self._slack_method, methods=["GET", "POST"]),
             Route("/slack/files/{id}/{name}", self._slack_file),
+            Route("/slack/upload/{id}", self._slack_upload, methods=["POST"]),
             WebSocketRoute("/slack/socket", lambda websocket: accept_socket(self.slack, websocket)),
             *door_routes(self),
         ]
@@ -118,9 +120,10 @@ class Simulator:
         return await answer(self.world, "telegram", method, values, do, _telegram_refusal)
 
     async def _telegram_file(self, request: Request) -> Response:
-        """Like the real server it says nothing about the type."""
-        for stored in self.telegram.files.values():
-            if (self.telegram.token, stored.path) == (request.path_params["token"], request.path_params["path"]):
+        """Like the real server it says nothing about the type, and knows a path only for a while after getFile."""
+        token, path = request.path_params["token"], request.path_params["path"]
+        for stored in self.telegram.files.values() if token == self.telegram.token else ():
+            if stored.path == path and self.world.now() < stored.link_until:
                 return Response(stored.file.data, media_type="application/octet-stream")
         return _telegram_reply(*telegram_methods.failure(404, "Not Found"))
 
@@ -134,19 +137,31 @@ class Simulator:
         values.pop("token", None)
 
         async def do() -> tuple[Response, bool, str, object]:
-            body = await self.web_api.call(method, token, slack_methods.Params(values))
+            params = slack_methods.Params(values)
+            if wait := self.web_api.wait(method, params):
+                limited = slack_methods.failure("ratelimited")
+                return reply(limited, 429, {"Retry-After": str(wait)}), False, "ratelimited", limited
+            body = await self.web_api.call(method, token, params)
             return reply(body), body["ok"], body.get("error", ""), body
 
         return await answer(self.world, "slack", method, values, do, _slack_refusal)
 
     async def _slack_file(self, request: Request) -> Response:
-        """Without the token the real Slack answers 200 with its sign-in page, so this does too."""
+        """Without the token, or its scope, the real Slack answers 200 with its sign-in page, so this does too."""
         file = self.slack.files.get(request.path_params["id"])
         if file is None:
             return Response("Not found", 404)
-        if _bearer(request) != self.slack.bot_token:
+        if _bearer(request) != self.slack.bot_token or "files:read" not in self.slack.scopes:
             return Response("<!DOCTYPE html><html><title>Sign in | Slack</title></html>", media_type="text/html")
         return Response(file.data, media_type=file.media_type)
+
+    async def _slack_upload(self, request: Request) -> Response:
+        """The address is the secret: it needs no token."""
+        data = await request.body()
+        kind = mimetypes.guess_type(self.slack.uploads.get(request.path_params["id"], {}).get("name", ""))[0]
+        if slack_methods.take_upload(self.slack, request.path_params["id"], data, kind or "application/octet-stream"):
+            return Response(f"OK - {len(data)}")
+        return Response("Bad upload", 400)
 
 
 def telegram_base_url(url: str) -> str:

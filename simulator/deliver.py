@@ -263,6 +263,10 @@ class SlackEvents:
         """Send an interaction payload. Slack does not repeat these."""
         self._tasks.start(self._deliver("interactive", payload, Delivery(), None))
 
+    def send_command(self, form: Json) -> None:
+        """Send a slash command, whose fields are all text. Slack does not repeat these either."""
+        self._tasks.start(self._deliver("slash_commands", form, Delivery(), None))
+
     def _track(self, message: Message | None) -> Delivery:
         delivery = Delivery()
         if message:
@@ -287,13 +291,14 @@ class SlackEvents:
             self._show(message)
             if delivery.state != "repeating":
                 break
-        if kind == "interactive" and not outcome.accepted:
-            self._world.notice(f"The tap had no effect: {outcome.detail}.", level="error")
+        if kind != "events_api" and not outcome.accepted:
+            what = "tap" if kind == "interactive" else "command"
+            self._world.notice(f"The {what} had no effect: {outcome.detail}.", level="error")
 
     async def _attempt(self, kind: str, payload: Json, envelope_id: str, retry: int, reason: str) -> Outcome:
         if self.sockets:
             envelope: Json = {"envelope_id": envelope_id, "type": kind, "payload": payload}
-            envelope["accepts_response_payload"] = kind == "interactive"
+            envelope["accepts_response_payload"] = kind != "events_api"
             if kind == "events_api":
                 envelope |= {"retry_attempt": retry, "retry_reason": "timeout" if retry else ""}
             return await self.sockets[-1].ask(envelope, self.pace.slack_timeout)
@@ -324,6 +329,8 @@ class SlackEvents:
 
 
 def _encoded(kind: str, payload: Json) -> tuple[bytes, str]:
+    if kind == "slash_commands":
+        return urlencode(payload).encode(), "application/x-www-form-urlencoded"
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
     if kind == "interactive":
         return urlencode({"payload": text}).encode(), "application/x-www-form-urlencoded"

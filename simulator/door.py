@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from simulator.files import file_routes, kept
 from simulator.slack import BOT_USER
 from simulator.world import Fault, Json, Mistake
 
@@ -20,14 +21,50 @@ if TYPE_CHECKING:
 _PAGE = Path(__file__).parent / "page"
 
 
+class Attached(msgspec.Struct):
+    """An uploaded file. ``kind`` is how Telegram sends it, "" for the usual way."""
+
+    id: str
+    kind: str = ""
+
+
+class Location(msgspec.Struct):
+    latitude: float
+    longitude: float
+
+
+class Venue(msgspec.Struct):
+    location: Location
+    title: str
+    address: str
+
+
+class Contact(msgspec.Struct):
+    phone_number: str
+    first_name: str
+
+
+class Shared(msgspec.Struct, omit_defaults=True):
+    """What a person sends in Telegram that is neither text nor a file: one of these. ``sticker`` is its emoji."""
+
+    sticker: str = ""
+    location: Location | None = None
+    venue: Venue | None = None
+    contact: Contact | None = None
+
+
 class Say(msgspec.Struct):
     platform: str
     chat: str
     user: str
-    text: str
+    text: str = ""
     thread: str = ""
     reply_to: str = ""
+    quote: str = ""
     edit: str = ""
+    files: list[Attached] = []
+    seconds: int = 1
+    share: Shared | None = None
 
 
 class Tap(msgspec.Struct):
@@ -38,10 +75,41 @@ class Tap(msgspec.Struct):
     button: str
 
 
+class Delete(msgspec.Struct):
+    platform: str
+    chat: str
+    user: str
+    message: str
+
+
+class Speak(msgspec.Struct):
+    user: str
+    language: str
+
+
 class Stop(msgspec.Struct):
     chat: str
     user: str
-    thread: str
+    thread: str = ""
+    platform: str = "slack"
+
+
+class Command(msgspec.Struct):
+    chat: str
+    user: str
+    text: str = ""
+    command: str = "/kabar"
+
+
+class Shortcut(msgspec.Struct):
+    chat: str
+    user: str
+    message: str
+
+
+class Home(msgspec.Struct):
+    user: str
+    tab: str = "home"
 
 
 Action = Callable[["Simulator", bytes], Awaitable[Any]]
@@ -67,21 +135,21 @@ def door_routes(simulator: "Simulator") -> list[BaseRoute]:
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(_event_stream(simulator), media_type="text/event-stream", headers=headers)
 
-    async def file(request: Request) -> Response:
-        """A file in Slack, for people, who need no token."""
-        found = simulator.slack.files.get(request.path_params["id"])
-        return Response(found.data, media_type=found.media_type) if found else Response("Not found", 404)
-
     return [
         Route("/", index),
         Mount("/static", StaticFiles(directory=_PAGE)),
         Route("/sim/state", state),
         Route("/sim/calls", calls),
         Route("/sim/events", events),
-        Route("/sim/files/{id}", file),
+        *file_routes(simulator.world),
         post("/sim/say", say),
         post("/sim/tap", tap),
+        post("/sim/delete", delete),
+        post("/sim/person", speak),
         post("/sim/stop", stop),
+        post("/sim/command", command),
+        post("/sim/shortcut", shortcut),
+        post("/sim/home", home),
         post("/sim/faults", order_fault),
         post("/sim/reset", reset),
     ]
@@ -118,10 +186,28 @@ async def say(simulator: "Simulator", body: bytes) -> object:
         if said.edit:
             return await simulator.slack.edit(said.chat, said.user, said.edit, said.text)
         thread = said.thread or said.reply_to
-        return await simulator.slack.say(said.chat, said.user, said.text, thread)
+        files = [kept(simulator.world, attached.id) for attached in said.files]
+        return await simulator.slack.say(said.chat, said.user, said.text, thread, files=files)
+    return await _say_in_telegram(simulator, said)
+
+
+async def _say_in_telegram(simulator: "Simulator", said: Say) -> object:
+    """The message that was said; of several, the first."""
+    where = (said.chat, said.user)
     if said.edit:
-        return await simulator.telegram.edit(said.chat, said.user, said.edit, said.text)
-    return await simulator.telegram.say(said.chat, said.user, said.text, thread=said.thread, reply_to=said.reply_to)
+        return await simulator.telegram.edit(*where, said.edit, said.text)
+    if said.share:
+        content = msgspec.to_builtins(said.share)
+        if len(content) != 1:
+            raise Mistake("Share one thing at a time.")
+        return await simulator.telegram.share(*where, content, thread=said.thread, reply_to=said.reply_to)
+    if said.files:
+        files = [(kept(simulator.world, attached.id), attached.kind) for attached in said.files]
+        sent = await simulator.telegram.send(
+            *where, files, said.text, thread=said.thread, reply_to=said.reply_to, seconds=said.seconds
+        )
+        return sent[0]
+    return await simulator.telegram.say(*where, said.text, thread=said.thread, reply_to=said.reply_to, quote=said.quote)
 
 
 async def tap(simulator: "Simulator", body: bytes) -> object:
@@ -131,9 +217,41 @@ async def tap(simulator: "Simulator", body: bytes) -> object:
     return {"ok": True}
 
 
+async def delete(simulator: "Simulator", body: bytes) -> object:
+    chosen = msgspec.json.decode(body, type=Delete)
+    platform = simulator.slack if chosen.platform == "slack" else simulator.telegram
+    await platform.delete(chosen.chat, chosen.user, chosen.message)
+    return {"ok": True}
+
+
+async def speak(simulator: "Simulator", body: bytes) -> object:
+    chosen = msgspec.json.decode(body, type=Speak)
+    simulator.world.speak(chosen.user, chosen.language)
+    return {"ok": True}
+
+
 async def stop(simulator: "Simulator", body: bytes) -> object:
     stopped = msgspec.json.decode(body, type=Stop)
-    await simulator.slack.stop(stopped.chat, stopped.user, stopped.thread)
+    platform = simulator.telegram if stopped.platform == "telegram" else simulator.slack
+    await platform.stop(stopped.chat, stopped.user, stopped.thread)
+    return {"ok": True}
+
+
+async def command(simulator: "Simulator", body: bytes) -> object:
+    used = msgspec.json.decode(body, type=Command)
+    await simulator.slack.command(used.chat, used.user, used.text, used.command)
+    return {"ok": True}
+
+
+async def shortcut(simulator: "Simulator", body: bytes) -> object:
+    chosen = msgspec.json.decode(body, type=Shortcut)
+    await simulator.slack.shortcut(chosen.chat, chosen.user, chosen.message)
+    return {"ok": True}
+
+
+async def home(simulator: "Simulator", body: bytes) -> object:
+    opened = msgspec.json.decode(body, type=Home)
+    await simulator.slack.open_home(opened.user, opened.tab)
     return {"ok": True}
 
 

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from simulator.model_cache import SMALLEST_PREFIX, PromptCache, count
 from simulator.model_demo import DemoBrain
+from simulator.model_diagnosis import Diagnoses
 from simulator.model_lacks import lacking
 from simulator.model_reply import Answer, Refusal, Step, error_body, events, message
 from simulator.model_rules import Json, all_blocks, faults
@@ -63,6 +64,7 @@ class ModelServer:
         self._context_window = context_window
         self._lacks = lacks
         self._cache = PromptCache(smallest_prefix)
+        self._diagnoses = Diagnoses()
         self._numbers = itertools.count(1)
         self.refused: list[str] = []
         """The first fault of each request that broke a rule."""
@@ -93,9 +95,12 @@ class ModelServer:
         answer = _completed(step, request, number)
         usage = self._cache.usage(request)
         name, model = f"msg_{number:024}", request["model"]
+        diagnosis = self._diagnoses.of(name, request)
         if request.get("stream"):
-            return EventStream(answer, events(answer, name, model, usage), self._headers(number), self._note_hangup)
-        return JSONResponse(message(answer, name, model, usage), headers=self._headers(number))
+            return EventStream(
+                answer, events(answer, name, model, usage, diagnosis), self._headers(number), self._note_hangup
+            )
+        return JSONResponse(message(answer, name, model, usage, diagnosis), headers=self._headers(number))
 
     async def _count_tokens(self, http: Request) -> Response:
         number = next(self._numbers)

@@ -5,17 +5,29 @@ English and Indonesian, by the words of the newest message.
 """
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass
 from typing import Any
 
 from simulator.model_demo_texts import ENGLISH, INDONESIAN, INDONESIAN_WORDS, Texts
+from simulator.model_demo_tools import called
 from simulator.model_reply import Answer
 from simulator.model_rules import Json, blocks
+from simulator.telegram_limits import picture_size
 
 SLOWLY = 12
 """How many times longer a slow answer takes per word."""
-METADATA = "<context>"
+METADATA = ("<context>", "<memory>", "<summary>")
 """How a text block begins that the bot, not a person, put into a user message."""
+ATTACHED = re.compile(
+    r'<attachment\b kind="(?P<kind>\w*)"[^>]*>(?P<about>[^\n<]*)\n?(?P<text>.*?)</attachment>', re.DOTALL
+)
+NO_FILES = {"sticker", "location", "venue", "contact", "poll", "dice"}
+OTHERS = re.compile(r"<(quote|thread)\b[^>]*>.*?</\1>", re.DOTALL)
+"""What others said, or was said before, that comes along with a person's words."""
+EXCERPT = 120
+"""Characters of a file that are told again."""
+RESULT_LINES = 12
 
 OPERATOR = r"(?:\*\*|[-+*/^×÷]|x(?=[\s\d(]))"
 NUMBER = r"\d+(?:\.\d+)?"
@@ -56,13 +68,15 @@ class DemoBrain:
         messages = request["messages"]
         newest = _words(messages[-1]) or _last_words(messages)
         texts = _texts(newest)
-        if results := _results(messages, texts):
+        results = _results(messages, texts)
+        if results and not _was_added(messages[-1]):
             return self._say(request, results)
         if calls := _calls(newest, request):
-            return Answer(calls, "tool_use", pace=self.word_delay)
+            told: list[Json] = [{"type": "text", "text": "\n\n".join(results)}] if results else []
+            return Answer([*told, *calls], "tool_use", pace=self.word_delay)
         if SLOW.search(newest):
             return self._say(request, [texts.slow], slowly=SLOWLY)
-        return self._say(request, [_answer(newest, request, texts)])
+        return self._say(request, [*results, _answer(newest, request, texts)])
 
     def _say(self, request: Json, parts: list[str], slowly: int = 1) -> Answer:
         texts = _texts(_last_words(request["messages"]))
@@ -74,9 +88,20 @@ class DemoBrain:
 
 
 def _words(message: Json) -> str:
-    """What a person says in a user message."""
-    spoken = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
-    return "\n".join(text for text in spoken if not text.lstrip().startswith(METADATA))
+    """What a person says in a user message, without the files and the words of others that come along."""
+    spoken = [OTHERS.sub("", ATTACHED.sub("", text)).strip() for text in _spoken(message)]
+    return "\n".join(filter(None, spoken))
+
+
+def _spoken(message: Json) -> list[str]:
+    texts = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
+    return [text for text in texts if not text.lstrip().startswith(METADATA)]
+
+
+def _was_added(message: Json) -> bool:
+    """Whether a person said something while tools ran."""
+    texts = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
+    return any(text.lstrip().startswith("<context>") for text in texts)
 
 
 def _all_words(messages: list[Json]) -> list[str]:
@@ -109,12 +134,21 @@ def _results(messages: list[Json], texts: Texts) -> list[str]:
 
 
 def _result(call: Json, result: Json, texts: Texts) -> str:
-    value = _words({"content": result.get("content") or []})
+    value = "\n".join(block["text"] for block in blocks(result.get("content") or []) if block["type"] == "text")
     if result.get("is_error"):
         return texts.failed.format(value=value)
     if call["name"] == "current_time":
         return texts.time.format(value=value)
-    return texts.result.format(sum=" ".join(map(str, call["input"].values())), value=value)
+    if call["name"] == "calculator":
+        return texts.result.format(sum=" ".join(map(str, call["input"].values())), value=value)
+    return texts.tool.format(name=call["name"], value=_quoted(value))
+
+
+def _quoted(value: str) -> str:
+    """A tool's words as a quote, the beginning of them."""
+    lines = value.strip().splitlines() or ["-"]
+    more = ["…"] if len(lines) > RESULT_LINES else []
+    return "\n".join(f"> {line[:200]}" for line in (*lines[:RESULT_LINES], *more))
 
 
 # What it does
@@ -125,6 +159,8 @@ def _calls(words: str, request: Json) -> list[Json]:
     offered = {tool["name"]: tool.get("input_schema", {}) for tool in request.get("tools") or []}
     if (request.get("tool_choice") or {}).get("type") == "none":
         return []
+    if trick := called(words, offered):
+        return [_call(*trick)]
     calls = []
     if "calculator" in offered:
         name = _first_text_property(offered["calculator"])
@@ -180,9 +216,7 @@ def _answer(words: str, request: Json, texts: Texts) -> str:
         return texts.no_clock
     if told := TOLD.search(words):
         return texts.noted.format(thing=_named(told), fact=_fact(told))
-    if pictures := _pictures(messages[-1]):
-        return texts.picture.format(kinds=", ".join(pictures))
-    return texts.help
+    return "\n\n".join(_received(messages[-1], texts)) or texts.help
 
 
 def _facts(messages: list[Json]) -> dict[str, str]:
@@ -198,8 +232,25 @@ def _fact(found: re.Match[str]) -> str:
     return (found["fact"] or found["isi"]).strip()
 
 
-def _pictures(message: Json) -> list[str]:
-    """Media types of the images somebody sent."""
-    return [
-        block["source"].get("media_type", "image") for block in blocks(message["content"]) if block["type"] == "image"
-    ]
+def _received(message: Json, texts: Texts) -> list[str]:
+    """A sentence for each kind of file somebody sent: what the model sees itself, then what it is told of."""
+    pictures = [_picture(block) for block in blocks(message["content"]) if block["type"] == "image"]
+    if len(pictures) == 1:
+        return [texts.picture.format(size=pictures[0])]
+    if pictures:
+        return [texts.pictures.format(count=len(pictures), sizes=", ".join(pictures))]
+    return [_file(found, texts) for text in _spoken(message) for found in ATTACHED.finditer(OTHERS.sub("", text))]
+
+
+def _picture(block: Json) -> str:
+    source = block["source"]
+    size = picture_size(b64decode(source["data"])) if source.get("type") == "base64" else None
+    return f"{size[0]} x {size[1]}" if size else str(source.get("media_type", "?"))
+
+
+def _file(found: re.Match[str], texts: Texts) -> str:
+    excerpt = " ".join(found["text"].split())
+    about = found["about"].strip()
+    if found["kind"] in NO_FILES:
+        return texts.thing.format(about=about.removeprefix("image/webp, "))
+    return texts.read.format(about=about, excerpt=excerpt[:EXCERPT]) if excerpt else texts.file.format(about=about)

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 INDONESIAN_WORDS = re.compile(
-    r"\b(ada|adalah|aku|apa|bagaimana|berapa|bisa|dari|dengan|halo|hari ini|itu|jam|kamu|pelan|lambat|panjang"
-    r"|persen|pukul|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|terima|tidak|tolong|untuk|yang)\b",
+    r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|cari|carikan|dari|dengan|gambar|grafik|halo"
+    r"|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lambat|lupakan|panjang|pelan|pengingat|persen|pukul"
+    r"|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|terima|tidak|tolong|untuk|yang|zona waktu)\b",
     re.IGNORECASE,
 )
 
@@ -13,7 +14,8 @@ INDONESIAN_WORDS = re.compile(
 @dataclass(frozen=True)
 class Texts:
     """What stands in braces: ``result`` {sum} and {value}; ``time`` and ``failed`` {value}; ``known`` and ``noted``
-    {thing} and {fact}; ``unknown`` {thing}; ``picture`` {kinds}.
+    {thing} and {fact}; ``unknown`` {thing}; ``tool`` {name} and {value}; ``picture`` {size} in pixels; ``pictures``
+    {count} and {sizes}; ``read`` {about} and {excerpt}, ``file`` and ``thing`` {about}.
     """
 
     opening: str
@@ -24,7 +26,12 @@ class Texts:
     known: str
     unknown: str
     noted: str
+    tool: str
     picture: str
+    pictures: str
+    read: str
+    file: str
+    thing: str
     summary: str
     no_calculator: str
     no_clock: str
@@ -37,9 +44,11 @@ ENGLISH = Texts(
     help="""\
 Here is what I can show you:
 
-- **tools**: ask *what is 12\\*7+3*, or two sums at once
-- **the clock**: ask *what time is it*
-- **memory**: tell me *my name is Ayu*, later ask *what is my name*
+- **tools**: ask *what is 12\\*7+3*, or two sums at once; *what time is it*
+- **memory**: tell me *my name is Ayu*, later ask *what is my name*; or say *remember that I like tea*
+- **files**: send me some; say *list files*, *make a file* or *draw a chart*
+- **reminders**: say *remind me in 2 minutes to stretch*
+- **the web**: say *search for Bromo weather*, or *open* and an address
 - **streaming**: say *long* or *slow*""",
     result="`{sum}` = **{value}**",
     time="It is **{value}**.",
@@ -47,7 +56,12 @@ Here is what I can show you:
     known="Your {thing} is **{fact}**: you told me.",
     unknown="You have not told me your {thing} yet, or it is no longer in what I can see of this chat.",
     noted="Noted: your {thing} is **{fact}**. Ask me later.",
-    picture="I got your picture ({kinds}), but a script has no eyes. Claude would look at it.",
+    tool="The tool `{name}` says:\n\n{value}",
+    picture="I see a picture, {size} pixels. A script has no eyes for more: Claude would look at it.",
+    pictures="I see {count} pictures ({sizes} pixels). A script has no eyes for more: Claude would look at them.",
+    read="I got a file: {about}. It begins: “{excerpt}”",
+    thing="I got what you sent: {about}",
+    file="I got a file: {about}. A script can not look into it.",
     summary="What was said before:",
     no_calculator="That is a sum, but no calculator is offered to me here, and I do not guess.",
     no_clock="No clock is offered to me here, and I do not guess.",
@@ -102,9 +116,11 @@ INDONESIAN = Texts(
     help="""\
 Ini yang bisa saya tunjukkan:
 
-- **alat**: tanya *berapa 12\\*7+3*, atau dua hitungan sekaligus
-- **jam**: tanya *jam berapa sekarang*
-- **ingatan**: katakan *nama saya Ayu*, lalu tanya *siapa nama saya*
+- **alat**: tanya *berapa 12\\*7+3*, atau dua hitungan sekaligus; *jam berapa sekarang*
+- **ingatan**: katakan *nama saya Ayu*, lalu tanya *siapa nama saya*; atau *ingat bahwa saya suka teh*
+- **berkas**: kirim saja kepada saya; katakan *daftar berkas*, *buat berkas* atau *buat grafik*
+- **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*
+- **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat
 - **aliran teks**: katakan *panjang* atau *pelan*""",
     result="`{sum}` = **{value}**",
     time="Sekarang **{value}**.",
@@ -112,7 +128,12 @@ Ini yang bisa saya tunjukkan:
     known="Anda pernah bilang: {thing} Anda **{fact}**.",
     unknown="Anda belum memberi tahu {thing} Anda, atau itu tidak lagi terlihat oleh saya di obrolan ini.",
     noted="Saya catat: {thing} Anda **{fact}**. Tanyakan lagi nanti.",
-    picture="Gambar Anda sudah sampai ({kinds}), tetapi sebuah skrip tidak punya mata. Claude bisa melihatnya.",
+    tool="Alat `{name}` menjawab:\n\n{value}",
+    picture="Saya melihat sebuah gambar, {size} piksel. Lebih dari itu tidak bisa: Claude yang bisa melihatnya.",
+    pictures="Saya melihat {count} gambar ({sizes} piksel). Lebih dari itu tidak bisa: Claude yang bisa melihatnya.",
+    read="Saya menerima berkas: {about}. Awalnya: “{excerpt}”",
+    thing="Saya menerima kiriman Anda: {about}",
+    file="Saya menerima berkas: {about}. Sebuah skrip tidak bisa melihat isinya.",
     summary="Yang dikatakan sebelumnya:",
     no_calculator="Itu hitungan, tetapi di sini saya tidak diberi kalkulator, dan saya tidak menebak.",
     no_clock="Di sini saya tidak diberi jam, dan saya tidak menebak.",

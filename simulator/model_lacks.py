@@ -48,4 +48,5 @@ CHECKS: dict[str, Callable[[Json], bool]] = {
     "images": lambda request: bool(_kinds(request) & FILES),
     "server_tools": _has_server_tools,
     "compaction": lambda request: "compaction" in request or "compaction" in _kinds(request),
+    "diagnostics": lambda request: "diagnostics" in request,
 }

@@ -68,7 +68,7 @@ def error_body(kind: str, message: str, request_id: str, code: str = "") -> Json
     return {"type": "error", "error": error, "request_id": request_id}
 
 
-def message(answer: Answer, name: str, model: str, usage: Json) -> Json:
+def message(answer: Answer, name: str, model: str, usage: Json, diagnosis: Json | None = None) -> Json:
     """The whole answer as the JSON of a Message. ``usage`` is the prompt's share."""
     return {
         "id": name,
@@ -79,12 +79,13 @@ def message(answer: Answer, name: str, model: str, usage: Json) -> Json:
         "stop_reason": answer.stop_reason,
         "stop_sequence": None,
         "usage": usage | {"output_tokens": _output_tokens(answer)} | answer.usage,
+        "diagnostics": diagnosis,
     }
 
 
-def events(answer: Answer, name: str, model: str, usage: Json) -> Iterator[Json]:
+def events(answer: Answer, name: str, model: str, usage: Json, diagnosis: Json | None = None) -> Iterator[Json]:
     """The same answer as the events of a stream."""
-    whole = message(answer, name, model, usage)
+    whole = message(answer, name, model, usage, diagnosis)
     start = whole | {"content": [], "stop_reason": None, "usage": whole["usage"] | {"output_tokens": 1}}
     yield {"type": "message_start", "message": start}
     for index, block in enumerate(answer.content):

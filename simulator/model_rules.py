@@ -63,6 +63,7 @@ TOOL_FIELDS = frozenset(
         "allowed_callers",
     }
 )
+SOURCES = ("base64", "url", "file", "text", "content")
 BLOCK_FIELDS = {
     "text": {"text", "citations", "cache_control"},
     "image": {"source", "cache_control", "transformations"},
@@ -209,6 +210,8 @@ def _block_shape(where: str, block: Json, allowed: frozenset[str] | None) -> Ite
                 yield from _content_shape(f"{where}.tool_result.content", block["content"], RESULT_BLOCKS)
         case {"type": "image" | "document"} if not isinstance(block.get("source"), dict):
             yield f"{where}.{kind}.source: Field required"
+        case {"type": "image" | "document", "source": source} if source.get("type") not in SOURCES:
+            yield f"{where}.{kind}.source: Input tag {source.get('type')!r} does not match any of {SOURCES}"
 
 
 def _call_shape(where: str, block: Json) -> Iterator[str]:

@@ -83,6 +83,10 @@ class ScriptedModel(ModelServer):
             step = await made if isinstance(made, Awaitable) else made
         return reply(step) if isinstance(step, dict) else step
 
+    def spare(self) -> None:
+        """What is left of the script need not be played."""
+        self._steps = self._steps[: len(self.requests)]
+
     def finish(self) -> None:
         """Raises AssertionError where the script and what happened differ: unused steps, too many requests, refusals.
 

@@ -7,12 +7,15 @@ import copy
 import random
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from simulator import files
 from simulator.deliver import SlackEvents
-from simulator.world import Button, Chat, File, FileInfo, Json, Message, Mistake, Person, World
+from simulator.slack_rates import Rate
+from simulator.world import Button, Chat, File, FileInfo, Json, Message, Mistake, Person, Task, World
 
 BOT_TOKEN = "xoxb-simulator"
 APP_TOKEN = "xapp-simulator"
@@ -24,25 +27,60 @@ BOT_USER = "U0KABAR"
 BOT = "B0KABAR"
 ANN_DM = "D0ANN"
 BUDI_DM = "D0BUDI"
+SARI_DM = "D0SARI"
 GENERAL = "C0GENERAL"
 CHATS = (
     Chat("slack", ANN_DM, "private", "Kabar", ("ann",)),
     Chat("slack", BUDI_DM, "private", "Kabar", ("budi",)),
-    Chat("slack", GENERAL, "channel", "general", ("ann", "budi")),
+    Chat("slack", SARI_DM, "private", "Kabar", ("sari",)),
+    Chat("slack", GENERAL, "channel", "general", ("ann", "budi", "sari")),
 )
 
 
+SCOPES = frozenset(
+    {
+        "assistant:write",
+        "channels:history",
+        "channels:read",
+        "chat:write",
+        "files:read",
+        "files:write",
+        "im:history",
+        "im:write",
+        "reactions:write",
+        "users:read",
+    }
+)
+
+
+class Stream(Struct):
+    """What ``chat.startStream`` opened. ``began`` is in Unix seconds; ``mode`` is how its text comes: as chunks, as
+    markdown_text, or "" where nothing came yet."""
+
+    began: float
+    mode: str = ""
+    stopped_by_user: bool = False
+    open: bool = True
+
+
 class Post(Struct):
-    """``native`` is the message as the API shows it, metadata included. ``markdown`` is what came as markdown_text."""
+    """``native`` is the message as the API shows it, metadata included. ``markdown`` is what came as markdown_text or
+    through a stream, whose ``tasks`` are kept by id."""
 
     native: Json
     markdown: str = ""
-    stream_began: float = 0
-    """Unix time, 0 where no stream is open."""
+    stream: Stream | None = None
+    plan: str = ""
+    tasks: dict[str, Task] = field(default_factory=dict)
+
+    @property
+    def streaming(self) -> bool:
+        return self.stream is not None and self.stream.open
 
 
 class Slack:
-    """Public: ``say``, ``edit``, ``delete``, ``tap``, ``open_home``, ``push`` (people), ``messages``, ``wait_for``."""
+    """Public: ``say``, ``edit``, ``delete``, ``tap``, ``stop``, ``command``, ``shortcut``, ``open_home``, ``push``
+    (people), ``messages``, ``wait_for``."""
 
     def __init__(
         self, world: World, events: SlackEvents, bot_token: str = BOT_TOKEN, app_token: str = APP_TOKEN
@@ -54,7 +92,19 @@ class Slack:
         self.echo = True
         """Whether the bot hears of its own messages, as it does on the real Slack."""
         self.posts: dict[tuple[str, str], Post] = {}
-        self.files: dict[str, File] = {}
+        self.ephemerals: dict[tuple[str, str], Post] = {}
+        self.file_objects: dict[str, Json] = {}
+        """Files as the API shows them; their bytes are in ``world.files`` under the same ids."""
+        self.uploads: dict[str, Json] = {}
+        """What ``files.getUploadURLExternal`` gave out, until ``files.completeUploadExternal`` shares it."""
+        self.scopes = SCOPES
+        """What the bot's token may do."""
+        self.absent: set[str] = set()
+        """Channels that the bot is not in."""
+        self.stream_seconds: float = 300
+        """How long a stream lives, with or without appends: about five minutes, as people report."""
+        self.rates: dict[str, Rate] = {}
+        """How often each method may be called; nothing is limited by default."""
         self.tickets: set[str] = set()
         """Socket Mode addresses that were handed out and not used yet."""
         self._last_ts = 0
@@ -63,22 +113,35 @@ class Slack:
     # What people do.
 
     async def say(
-        self, channel: str, user: str, text: str = "", thread_ts: str | None = None, *, file: File | None = None
+        self,
+        channel: str,
+        user: str,
+        text: str = "",
+        thread_ts: str | None = None,
+        *,
+        file: File | None = None,
+        files: Iterable[File] = (),
+        share: str = "",
     ) -> Message:
         """A person writes, in a thread where ``thread_ts`` is its root. Raises Mistake.
 
-        ``text`` is as typed; "@Kabar" is understood as a mention.
+        ``text`` is as typed; "@Kabar" is understood as a mention. ``share`` is the ts of a message of the same channel
+        that is shared along.
         """
         chat = self.world.chat("slack", channel)
         sender = self.world.member(chat, user)
-        if not text.strip() and file is None:
+        shared = [file, *files] if file else [*files]
+        if not text.strip() and not shared and not share:
             raise Mistake("The message is empty.")
         if thread_ts and not self.is_root(chat.id, thread_ts):
             raise Mistake("The message that begins the thread is gone.")
         typed = _typed(text.strip())
-        native = {**self._person_fields(sender), "text": typed, "blocks": [_rich_text(typed)]}
-        if file:
-            native |= {"subtype": "file_share", "files": [self.attach(file, sender.slack_id)]}
+        native: Json = {**self._person_fields(sender), "text": typed, "blocks": [_rich_text(typed)]}
+        if share:
+            native["attachments"] = [self._share(chat, share)]
+        if shared:
+            objects = [self.attach(each, sender.slack_id) for each in shared]
+            native |= {"subtype": "file_share", "files": objects}
         message = self.publish(chat.id, Post(native), thread_ts or "")
         event = {**native, "channel": chat.id, "channel_type": _channel_type(chat), "event_ts": native["ts"]}
         mention = {name: value for name, value in event.items() if name not in ("channel_type", "subtype")}
@@ -113,13 +176,16 @@ class Slack:
         """A person taps a button ("<row>.<column>"). Raises Mistake."""
         chat = self.world.chat("slack", channel)
         sender = self.world.member(chat, user)
-        post = self.posts.get((chat.id, ts))
+        post = self.posts.get((chat.id, ts)) or self.ephemerals.get((chat.id, ts))
         found = dict(_elements(post.native)).get(button) if post else None
         if post is None or found is None:
             raise Mistake("There is no such button any more.")
+        ephemeral = (chat.id, ts) in self.ephemerals
         action = {
             name: found[name] for name in ("type", "action_id", "block_id", "text", "value", "style") if name in found
         }
+        # An ephemeral message is kept nowhere: a tap on it carries only where it was.
+        message = {} if ephemeral else {"message": _without_metadata(post.native)}
         self.events.send_interaction(
             {
                 "type": "block_actions",
@@ -129,23 +195,76 @@ class Slack:
                     "type": "message",
                     "message_ts": ts,
                     "channel_id": chat.id,
-                    "is_ephemeral": False,
+                    "is_ephemeral": ephemeral,
                     **({"thread_ts": post.native["thread_ts"]} if "thread_ts" in post.native else {}),
                 },
                 "trigger_id": secrets.token_hex(8),
                 "team": {"id": TEAM, "domain": "simulator"},
-                "channel": {"id": chat.id, "name": "directmessage" if chat.kind == "private" else chat.title},
-                "message": _without_metadata(post.native),
+                "channel": _named(chat),
+                **message,
                 "actions": [{**action, "action_ts": self.new_ts()}],
             }
         )
 
     async def stop(self, channel: str, user: str, thread_ts: str) -> None:
-        """A person presses the Stop button that Slack shows while the bot's session is processing."""
+        """A person presses the Stop button that Slack shows while the bot's session is processing. Slack ends the
+        streams in that thread itself; the session's status stays until the bot changes it."""
         chat = self.world.chat("slack", channel)
         person = self.world.member(chat, user)
+        streams = [post for post in self.thread(chat.id, thread_ts) if post.streaming]
+        for post in streams:
+            self.close_stream(chat.id, post, by_user=True)
         stopped = {"type": "agent_session_stopped", "channel": chat.id, "thread_ts": thread_ts}
-        self.push({**stopped, "user": person.slack_id, "event_ts": self.new_ts(), "streaming_message_ts": []})
+        ended = [post.native["ts"] for post in streams]
+        self.push({**stopped, "user": person.slack_id, "event_ts": self.new_ts(), "streaming_message_ts": ended})
+
+    async def command(self, channel: str, user: str, text: str = "", command: str = "/kabar") -> None:
+        """A person uses a slash command, which Slack takes at top level only and shows nobody. Raises Mistake."""
+        chat = self.world.chat("slack", channel)
+        person = self.world.member(chat, user)
+        self.events.send_command(
+            {
+                "token": "simulator-verification-token",
+                "team_id": TEAM,
+                "team_domain": "simulator",
+                "channel_id": chat.id,
+                "channel_name": _named(chat)["name"],
+                "user_id": person.slack_id,
+                "user_name": person.id,
+                "command": command,
+                "text": _typed(text.strip()),
+                "api_app_id": APP,
+                "is_enterprise_install": "false",
+                "response_url": f"{self.world.url}/slack/response/{secrets.token_hex(8)}",
+                "trigger_id": f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**9)}.{secrets.token_hex(16)}",
+            }
+        )
+
+    async def shortcut(self, channel: str, user: str, ts: str, callback_id: str = "ask_kabar") -> None:
+        """A person chooses the app's shortcut in a message's menu. Raises Mistake."""
+        chat = self.world.chat("slack", channel)
+        person = self.world.member(chat, user)
+        post = self.posts.get((chat.id, ts))
+        if post is None:
+            raise Mistake("There is no such message any more.")
+        self.events.send_interaction(
+            {
+                "type": "message_action",
+                "token": "simulator-verification-token",
+                "action_ts": self.new_ts(),
+                "team": {"id": TEAM, "domain": "simulator"},
+                "user": {"id": person.slack_id, "name": person.id, "team_id": TEAM},
+                "channel": _named(chat),
+                "is_enterprise_install": False,
+                "enterprise": None,
+                "callback_id": callback_id,
+                "trigger_id": secrets.token_hex(8),
+                "response_url": f"{self.world.url}/slack/response/{secrets.token_hex(8)}",
+                "message_ts": ts,
+                "message": _without_metadata(post.native),
+                "api_app_id": APP,
+            }
+        )
 
     async def open_home(self, user: str, tab: str = "home") -> None:
         """A person opens the app's home, or its messages with ``tab`` "messages"."""
@@ -183,6 +302,29 @@ class Slack:
         kind = _channel_type(self.world.chat("slack", channel))
         place = {"channel": channel, "ts": ts, "event_ts": ts, "channel_type": kind}
         self.push({"type": "message", "hidden": True, **fields, **place}, message)
+
+    def _share(self, chat: Chat, ts: str) -> Json:
+        """A message as it stands in another one that it was shared into."""
+        post = self.posts.get((chat.id, ts))
+        if post is None:
+            raise Mistake("There is no such message any more.")
+        native = post.native
+        author = "Kabar" if "bot_id" in native else self.world.person(native["user"]).name
+        more: Json = {"files": native["files"]} if "files" in native else {}
+        return {
+            "ts": ts,
+            "author_id": native["user"],
+            "author_name": author,
+            "channel_id": chat.id,
+            "channel_team": TEAM,
+            "is_msg_unfurl": True,
+            "is_share": True,
+            "text": native["text"],
+            "fallback": f"[{ts}] {author}: {native['text']}",
+            "from_url": f"https://simulator.slack.com/archives/{chat.id}/p{ts.replace('.', '')}",
+            "footer": "Slack Conversation",
+            **more,
+        }
 
     def _own_post(self, chat: Chat, user: str, ts: str) -> tuple[Person, Post]:
         sender = self.world.member(chat, user)
@@ -226,7 +368,9 @@ class Slack:
         post.native["ts"] = self.new_ts()
         if thread_ts:
             post.native["thread_ts"] = thread_ts
-        if not only_for:
+        if only_for:
+            self.ephemerals[(channel, post.native["ts"])] = post
+        else:
             self.posts[(channel, post.native["ts"])] = post
             self._count_replies(channel, thread_ts)
         shown = self._seen(channel, post)
@@ -239,6 +383,15 @@ class Slack:
             kind = _channel_type(self.world.chat("slack", channel))
             self.push({**post.native, "channel": channel, "event_ts": message.id, "channel_type": kind})
         return message
+
+    def close_stream(self, channel: str, post: Post, *, by_user: bool = False, show: bool = True) -> None:
+        """A stream ends: its text, and what it showed above it, are an ordinary message from now on."""
+        assert post.stream is not None
+        post.stream.open, post.stream.stopped_by_user = False, by_user
+        post.native["streaming_state"] = "completed"
+        post.native["blocks"] = [*_plan_block(post), *markdown_blocks(post.markdown)]
+        if show:
+            self.republish(channel, post, edited=False)
 
     def republish(self, channel: str, post: Post, *, edited: bool = True) -> Message:
         """Show a message that changed."""
@@ -272,11 +425,13 @@ class Slack:
             if where == channel and thread_ts in (ts, post.native.get("thread_ts"))
         ]
 
-    def attach(self, file: File, user: str) -> Json:
+    def attach(self, file: File, user: str, file_id: str = "") -> Json:
         """Keep a file; returns it as a Slack file object."""
-        file_id = f"F{secrets.token_hex(5).upper()}"
-        self.files[file_id] = file
-        return {
+        file_id = files.keep(self.world, file, file_id or f"F{secrets.token_hex(5).upper()}")
+        kind = file.media_type.partition("/")[0]
+        spoken: Json = {"subtype": "slack_audio", "media_display_type": "audio"} if kind == "audio" else {}
+        self.file_objects[file_id] = {
+            **spoken,
             "id": file_id,
             "name": file.name,
             "title": file.name,
@@ -285,18 +440,34 @@ class Slack:
             "size": len(file.data),
             "user": user,
             "mode": "hosted",
-            "url_private": f"{self.world.url}/slack/files/{file_id}/{file.name}",
-            "url_private_download": f"{self.world.url}/slack/files/{file_id}/{file.name}",
+            "is_external": False,
+            "file_access": "visible",
+            "url_private": f"{self.world.url}/slack/files/{file_id}/{quote(file.name, safe='')}",
+            "url_private_download": f"{self.world.url}/slack/files/{file_id}/{quote(file.name, safe='')}",
         }
+        return self.file_objects[file_id]
+
+    def tombstone(self, file_id: str) -> None:
+        """The file was deleted: its messages stay, with what is left of it."""
+        self.world.files.pop(file_id, None)
+        left = {"id": file_id, "mode": "tombstone", "deleted": True}
+        self.file_objects[file_id].clear()
+        self.file_objects[file_id].update(left)
+
+    @property
+    def files(self) -> dict[str, File]:
+        """The bytes of all files, by id."""
+        return self.world.files
 
     def reset(self) -> None:
         """Forget messages and files."""
-        self.posts.clear()
-        self.files.clear()
+        for kept in (self.posts, self.ephemerals, self.file_objects, self.uploads):
+            kept.clear()
 
     def _seen(self, channel: str, post: Post) -> Message:
         """A message as people see it."""
         native = post.native
+        markdown = shown_markdown(post)
         is_bot = "bot_id" in native
         person = None if is_bot else self.world.person(native["user"])
         thread = native.get("thread_ts", "")
@@ -309,10 +480,12 @@ class Slack:
             author=person.name if person else "Kabar",
             author_id=person.id if person else "bot",
             is_bot=is_bot,
-            text="" if post.markdown else native["text"],
-            markdown_text=post.markdown,
+            text="" if markdown else native["text"],
+            markdown_text=markdown,
             blocks=shown_blocks(post),
-            streaming=post.stream_began > 0,
+            streaming=post.streaming,
+            plan=post.plan,
+            tasks=[*post.tasks.values()],
             buttons=_buttons(native),
             files=[_file_info(file) for file in native.get("files", [])],
         )
@@ -322,10 +495,39 @@ def shown_blocks(post: Post) -> list[Json]:
     """What the page draws as blocks: not what it already has as text or Markdown."""
     if "bot_id" not in post.native:
         return []
-    return [block for block in post.native.get("blocks", []) if not (post.markdown and block["type"] == "markdown")]
+    return [block for block in post.native.get("blocks", []) if block["type"] not in ("markdown", "plan")]
+
+
+def shown_markdown(post: Post) -> str:
+    """The Markdown a message is made of, however it came."""
+    if post.markdown or "bot_id" not in post.native:
+        return post.markdown
+    parts = [block["text"] for block in post.native.get("blocks", []) if block["type"] == "markdown"]
+    return "\n\n".join(parts)
+
+
+def markdown_blocks(text: str) -> list[Json]:
+    return [{"type": "markdown", "block_id": secrets.token_hex(3), "text": text}] if text else []
+
+
+def _plan_block(post: Post) -> list[Json]:
+    """What a stream showed above its text, as the block it leaves in the message."""
+    if not post.tasks:
+        return []
+    cards = [
+        {"type": "task_card", "task_id": task.id, "title": task.title, "status": task.status}
+        for task in post.tasks.values()
+    ]
+    return [{"type": "plan", "block_id": secrets.token_hex(3), "title": post.plan, "tasks": cards}]
+
+
+def _named(chat: Chat) -> Json:
+    return {"id": chat.id, "name": "directmessage" if chat.kind == "private" else chat.title}
 
 
 def _file_info(file: Json) -> FileInfo:
+    if file["mode"] == "tombstone":
+        return FileInfo("(deleted)", "", 0, "")
     return FileInfo(file["name"], file["mimetype"], file["size"], f"/sim/files/{file['id']}")
 
 
@@ -381,11 +583,20 @@ def _elements(native: Json) -> Iterator[tuple[str, Json]]:
     """Every button of a message with its "<row>.<column>"; a row is a block that holds buttons."""
     row = 0
     for block in native.get("blocks", []):
-        candidates = block.get("elements", []) if block["type"] == "actions" else [block.get("accessory", {})]
-        buttons = [element for element in candidates if element.get("type") == "button"]
+        holds_many = block["type"] in ("actions", "context_actions")
+        candidates = block.get("elements", []) if holds_many else [block.get("accessory", {})]
+        buttons = [button for element in candidates for button in _pressable(element)]
         for column, button in enumerate(buttons):
             yield f"{row}.{column}", {**button, "block_id": block["block_id"]}
         row += bool(buttons)
+
+
+def _pressable(element: Json) -> Sequence[Json]:
+    """The buttons of an element: itself, or the thumbs of ``feedback_buttons``, which share its action_id."""
+    if element.get("type") != "feedback_buttons":
+        return [element] if element.get("type") == "button" else []
+    common = {"type": "feedback_buttons", "action_id": element["action_id"]}
+    return [{**element[name], **common} for name in ("positive_button", "negative_button")]
 
 
 def _buttons(native: Json) -> list[list[Button]]:

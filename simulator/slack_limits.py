@@ -7,6 +7,8 @@ it is what people report.
 from collections.abc import Iterator
 from typing import Any
 
+from markdown_it import MarkdownIt
+
 Json = dict[str, Any]
 
 TEXT_LIMIT = 40_000
@@ -27,9 +29,39 @@ class Refused(Exception):
         self.details = [f"[ERROR] {detail}" for detail in details]
 
 
+TABLE_ROWS, TABLE_COLUMNS, TABLE_SIZE = 100, 20, 10_000
+"""Of a table, its head included; its size is in characters of its cells."""
+
+
 def check_markdown(text: str) -> None:
-    if len(text) > MARKDOWN_LIMIT:
+    if len(text.encode("utf-16-le")) // 2 > MARKDOWN_LIMIT:
         raise Refused("msg_too_long")
+    tables = [*_tables(text)]
+    if len(tables) > 1:
+        raise Refused("invalid_blocks", "only_one_table_allowed")
+    for rows in tables:
+        size = sum(len(cell) for row in rows for cell in row)
+        if len(rows) > TABLE_ROWS or max(map(len, rows)) > TABLE_COLUMNS or size > TABLE_SIZE:
+            raise Refused("invalid_blocks", "table is too large")
+
+
+def _tables(text: str) -> Iterator[list[list[str]]]:
+    """The tables of a Markdown text, each as its rows' cells, the head first."""
+    rows: list[list[str]] = []
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 100}).enable("table")
+    for token in markdown.disable(["inline", "lheading", "reference"]).parse(text):
+        match token.type:
+            case "table_open":
+                rows = []
+            case "tr_open":
+                rows.append([])
+            case "td_open" | "th_open":
+                rows[-1].append("")
+            case "inline" if rows:
+                rows[-1][-1] = token.content
+            case "table_close":
+                yield rows
+                rows = []
 
 
 def check_blocks(blocks: list[Json], limit: int = BLOCKS_LIMIT) -> None:
@@ -39,8 +71,7 @@ def check_blocks(blocks: list[Json], limit: int = BLOCKS_LIMIT) -> None:
     for index, block in enumerate(blocks):
         for fault in _faults(block):
             raise Refused("invalid_blocks", f"{fault} [json-pointer:/blocks/{index}]")
-    if sum(len(block["text"]) for block in blocks if block["type"] == "markdown") > MARKDOWN_LIMIT:
-        raise Refused("msg_too_long")
+    check_markdown("\n\n".join(block["text"] for block in blocks if block["type"] == "markdown"))
     if sum(_size(block) for block in blocks) > ALL_BLOCKS_LIMIT:
         raise Refused("msg_blocks_too_long")
 

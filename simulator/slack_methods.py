@@ -9,8 +9,10 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from simulator.slack import APP, BOT, BOT_USER, TEAM, Post, Slack, shown_blocks
+from simulator.slack import APP, BOT, BOT_USER, SCOPES, TEAM, Post, Slack, Stream, markdown_blocks, shown_blocks
+from simulator.slack_blocks import Chunks, check_kinds, read_chunks
 from simulator.slack_limits import (
+    ALL_BLOCKS_LIMIT,
     HOME_BLOCKS_LIMIT,
     TEXT_LIMIT,
     Refused,
@@ -18,11 +20,32 @@ from simulator.slack_limits import (
     check_markdown,
     checked_metadata,
 )
-from simulator.world import Chat, Json, Message, Mistake, Person
+from simulator.slack_rates import Gate
+from simulator.world import Chat, File, Json, Message, Mistake, Person, Task
 
 _STATUS_SECONDS = 120
-_STREAM_SECONDS = 300
-"""A stream dies by itself about five minutes after its start, with or without appends."""
+_SESSION = ("processing", "active", "suspended", "closed")
+_PROMPTS_LIMIT = 4
+_SCOPE_OF = {
+    "agents.sessions.setStatus": "chat:write",
+    "assistant.threads.setStatus": "assistant:write",
+    "assistant.threads.setSuggestedPrompts": "assistant:write",
+    "chat.appendStream": "chat:write",
+    "chat.delete": "chat:write",
+    "chat.postEphemeral": "chat:write",
+    "chat.postMessage": "chat:write",
+    "chat.startStream": "chat:write",
+    "chat.stopStream": "chat:write",
+    "chat.update": "chat:write",
+    "conversations.info": "channels:read",
+    "conversations.open": "im:write",
+    "files.completeUploadExternal": "files:write",
+    "files.getUploadURLExternal": "files:write",
+    "files.info": "files:read",
+    "reactions.add": "reactions:write",
+    "reactions.remove": "reactions:write",
+    "users.info": "users:read",
+}
 
 
 class Params:
@@ -71,6 +94,14 @@ class WebApi:
 
     def __init__(self, slack: Slack) -> None:
         self._slack = slack
+        self._gate = Gate()
+
+    def wait(self, method: str, params: Params) -> int:
+        """Seconds after which a call may be made that comes too soon after others; 0 where it may be made now."""
+        rate = self._slack.rates.get(method)
+        if rate is None:
+            return 0
+        return self._gate.wait(rate, method, params.text("channel"), self._slack.world.now())
 
     async def call(self, method: str, token: str, params: Params) -> Json:
         """Carry out a method; returns the body. Refusals are bodies too, with HTTP status 200."""
@@ -79,9 +110,17 @@ class WebApi:
             if do is None:
                 raise Refused("unknown_method")
             self._check_token(method, token)
+            if scope := self._missing_scope(method, params):
+                return {**failure("missing_scope"), "needed": scope, "provided": ",".join(sorted(self._slack.scopes))}
             return {"ok": True, **await do(self._slack, params)}
         except Refused as refusal:
             return failure(str(refusal), refusal.details)
+
+    def _missing_scope(self, method: str, params: Params) -> str:
+        needed = _SCOPE_OF.get(method, "")
+        if method in ("conversations.replies", "conversations.history"):
+            needed = "im:history" if params.text("channel").startswith("D") else "channels:history"
+        return needed if needed in SCOPES - self._slack.scopes else ""
 
     def _check_token(self, method: str, token: str) -> None:
         wanted = self._slack.app_token if method == "apps.connections.open" else self._slack.bot_token
@@ -115,6 +154,14 @@ def _channel(slack: Slack, params: Params, name: str = "channel") -> Chat:
     raise Refused("channel_not_found")
 
 
+def _writable(slack: Slack, params: Params) -> Chat:
+    """A channel to write into. Raises Refused where the bot is not in it."""
+    chat = _channel(slack, params)
+    if chat.id in slack.absent:
+        raise Refused("not_in_channel")
+    return chat
+
+
 def _thread(slack: Slack, chat: Chat, params: Params) -> str:
     """The real Slack takes a reply's ``ts`` when posting, and shows the message nowhere; here it is refused."""
     thread = params.text("thread_ts")
@@ -138,13 +185,14 @@ def _blocks(params: Params) -> list[Json] | None:
     blocks: list[Json] | None = params.value("blocks", list, "invalid_blocks_format")
     if blocks is None:
         return None
+    check_kinds(blocks)
     check_blocks(blocks)
     return [_with_ids(block) for block in blocks]
 
 
 def _with_ids(block: Json) -> Json:
     named = {"block_id": secrets.token_hex(3), **block}
-    if block["type"] == "actions":
+    if block["type"] in ("actions", "context_actions"):
         named["elements"] = [{"action_id": secrets.token_hex(3), **element} for element in block["elements"]]
     elif block.get("accessory"):
         named["accessory"] = {"action_id": secrets.token_hex(3), **block["accessory"]}
@@ -163,17 +211,13 @@ def _content(params: Params) -> tuple[Json, str]:
     check_markdown(markdown)
     content: Json = {"text": markdown or text}
     if markdown:
-        content["blocks"] = [_markdown_block(markdown)]
+        content["blocks"] = markdown_blocks(markdown)
     elif blocks:
         content["blocks"] = blocks
     metadata = params.value("metadata", dict, "invalid_metadata_format")
     if metadata is not None:
         content["metadata"] = checked_metadata(metadata)
     return content, markdown
-
-
-def _markdown_block(text: str) -> Json:
-    return {"type": "markdown", "block_id": secrets.token_hex(3), "text": text}
 
 
 def _own(slack: Slack, chat: Chat, ts: str, error: str) -> Post:
@@ -239,7 +283,7 @@ async def auth_test(slack: Slack, params: Params) -> Json:
 
 
 async def post_message(slack: Slack, params: Params) -> Json:
-    chat = _channel(slack, params)
+    chat = _writable(slack, params)
     content, markdown = _content(params)
     thread = _thread(slack, chat, params)
     post = Post({**slack.bot_fields(), **content}, markdown)
@@ -248,15 +292,18 @@ async def post_message(slack: Slack, params: Params) -> Json:
 
 
 async def update(slack: Slack, params: Params) -> Json:
-    """Blocks stay where a call does not name them; an empty list removes them."""
+    """Blocks stay where a call does not name them; an empty list removes them. Metadata stays too."""
     chat = _channel(slack, params)
     post = _own(slack, chat, params.needed("ts"), "cant_update_message")
-    if post.stream_began:
+    _let_die(slack, chat, post)
+    if post.streaming:
         raise Refused("streaming_state_conflict")
     content, markdown = _content(params)
     before = dict(post.native)
-    if not markdown and params.values.get("blocks") is None:
-        content["blocks"] = shown_blocks(post)
+    if params.values.get("blocks") is None:
+        content["blocks"] = [*content.get("blocks", []), *shown_blocks(post)]
+    else:
+        post.tasks, post.plan = {}, ""
     kept = {name: value for name, value in post.native.items() if name not in ("text", "blocks")}
     post.native = {**kept, **content, "edited": {"user": BOT_USER, "ts": slack.new_ts()}}
     post.markdown = markdown
@@ -279,6 +326,8 @@ async def delete(slack: Slack, params: Params) -> Json:
 
 async def post_ephemeral(slack: Slack, params: Params) -> Json:
     chat = _channel(slack, params)
+    if chat.id in slack.absent:
+        raise Refused("channel_not_found")
     person = _user(slack, params.needed("user"))
     if person.id not in chat.people:
         raise Refused("user_not_in_channel")
@@ -289,7 +338,8 @@ async def post_ephemeral(slack: Slack, params: Params) -> Json:
 
 
 async def start_stream(slack: Slack, params: Params) -> Json:
-    chat = _channel(slack, params)
+    """Takes no metadata. The bot's session in the thread is processing from now on."""
+    chat = _writable(slack, params)
     thread = _thread(slack, chat, params)
     if not thread:
         raise Refused("invalid_thread_ts")
@@ -298,35 +348,44 @@ async def start_stream(slack: Slack, params: Params) -> Json:
             if not params.text(name):
                 raise Refused(f"missing_{name}")
         _user(slack, params.text("recipient_user_id"))
-    markdown = _streamed(params)
-    native = {**slack.bot_fields(), "text": markdown, "streaming_state": "in_progress"}
-    post = Post(native, markdown, stream_began=slack.world.now())
+    if params.text("task_display_mode") not in ("", "timeline", "plan"):
+        raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
+    added = _streamed(params)
+    native = {**slack.bot_fields(), "text": "", "streaming_state": "in_progress"}
+    post = Post(native, stream=Stream(slack.world.now()))
+    _extend(post, added)
     message = slack.publish(chat.id, post, thread)
+    _set_session(slack, chat, thread, "processing")
     return {"channel": chat.id, "ts": message.id}
 
 
 async def append_stream(slack: Slack, params: Params) -> Json:
     chat, post = _open_stream(slack, params)
-    addition = _streamed(params)
-    if not addition and not params.values.get("chunks"):
+    added = _streamed(params)
+    if not added.mode:
         raise Refused("no_text")
-    _extend(post, addition)
+    _extend(post, added)
     slack.republish(chat.id, post, edited=False)
     return {"channel": chat.id, "ts": post.native["ts"]}
 
 
 async def stop_stream(slack: Slack, params: Params) -> Json:
+    """Ends the stream, and the bot's session in its thread is active again unless the call says otherwise."""
     chat, post = _open_stream(slack, params)
-    addition = _streamed(params)
+    status = params.text("session_status") or "active"
+    if status not in _SESSION:
+        raise Refused("invalid_arguments", f"session_status must be one of {', '.join(_SESSION)}")
+    added = _streamed(params)
     blocks = _blocks(params)
     metadata = params.value("metadata", dict, "invalid_metadata_format")
     before = dict(post.native)
-    _extend(post, addition)
-    post.native["blocks"] = [_markdown_block(post.markdown), *(blocks or [])]
+    _extend(post, added)
+    slack.close_stream(chat.id, post, show=False)
+    post.native["blocks"] = [*post.native["blocks"], *(blocks or [])]
     if metadata is not None:
         post.native["metadata"] = checked_metadata(metadata)
-    _close_stream(post)
     slack.republish(chat.id, post, edited=False)
+    _set_session(slack, chat, post.native["thread_ts"], status)
     _tell_change(slack, chat, before, post)
     return {"channel": chat.id, "ts": post.native["ts"], "message": _shown(post.native)}
 
@@ -334,35 +393,47 @@ async def stop_stream(slack: Slack, params: Params) -> Json:
 def _open_stream(slack: Slack, params: Params) -> tuple[Chat, Post]:
     chat = _channel(slack, params)
     post = _own(slack, chat, params.needed("ts"), "message_not_owned_by_app")
-    if post.stream_began and slack.world.now() > post.stream_began + _STREAM_SECONDS:
-        _close_stream(post)
-        slack.republish(chat.id, post, edited=False)
-    if not post.stream_began:
+    _let_die(slack, chat, post)
+    if post.stream and post.stream.stopped_by_user:
+        raise Refused("stopped_by_user")
+    if not post.streaming:
         raise Refused("message_not_in_streaming_state")
     return chat, post
 
 
-def _close_stream(post: Post) -> None:
-    post.stream_began = 0
-    post.native["streaming_state"] = "completed"
+def _let_die(slack: Slack, chat: Chat, post: Post) -> None:
+    """A stream ends by itself some minutes after its start, with or without appends."""
+    if post.stream and post.streaming and slack.world.now() > post.stream.began + slack.stream_seconds:
+        slack.close_stream(chat.id, post)
 
 
-def _extend(post: Post, addition: str) -> None:
-    post.markdown += addition
+def _extend(post: Post, added: Chunks) -> None:
+    """A task's title and status are replaced, its details and output grow. Raises Refused, with nothing added."""
+    assert post.stream is not None
+    if added.mode and post.stream.mode not in ("", added.mode):
+        raise Refused("streaming_mode_mismatch")
+    tasks = dict(post.tasks)
+    for chunk in added.tasks:
+        tasks[chunk["id"]] = _grown(tasks.get(chunk["id"]), chunk)
+    texts = [post.markdown, added.text]
+    texts += [text for task in tasks.values() for text in (task.title, task.details, task.output)]
+    if sum(map(len, texts)) > ALL_BLOCKS_LIMIT:
+        raise Refused("msg_blocks_too_long")
+    post.markdown += added.text
+    post.tasks = tasks
+    post.plan = post.plan if added.plan is None else added.plan
+    post.stream.mode = post.stream.mode or added.mode
     post.native["text"] = post.markdown
 
 
-def _streamed(params: Params) -> str:
-    """The Markdown a call adds to a stream, whole or in chunks. Tasks and plans are accepted and not shown."""
-    texts = [params.text("markdown_text")]
-    for chunk in params.value("chunks", list, "invalid_chunks") or []:
-        if not isinstance(chunk, dict) or chunk.get("type") not in ("markdown_text", "task_update", "plan_update"):
-            raise Refused("invalid_chunks")
-        if chunk["type"] == "markdown_text":
-            texts.append(str(chunk.get("text", "")))
-    for text in texts:
-        check_markdown(text)
-    return "".join(texts)
+def _grown(task: Task | None, chunk: Json) -> Task:
+    before = task or Task("", "", "")
+    details, output = (chunk.get(name, "") for name in ("details", "output"))
+    return Task(chunk["id"], chunk["title"], chunk["status"], before.details + details, before.output + output)
+
+
+def _streamed(params: Params) -> Chunks:
+    return read_chunks(params.text("markdown_text"), params.value("chunks", list, "invalid_chunks"))
 
 
 async def replies(slack: Slack, params: Params) -> Json:
@@ -411,12 +482,13 @@ async def user_info(slack: Slack, params: Params) -> Json:
     if user_id == BOT_USER:
         return {"user": _user_object(BOT_USER, "kabar", "Kabar", is_bot=True)}
     person = _user(slack, user_id)
-    return {"user": {**_user_object(user_id, person.id, person.name), "locale": person.language}}
+    user = {**_user_object(user_id, person.id, person.name), "tz": person.zone}
+    return {"user": {**user, "locale": person.language} if params.flag("include_locale") else user}
 
 
 def _user_object(user_id: str, name: str, real_name: str, *, is_bot: bool = False) -> Json:
     profile = {"real_name": real_name, "display_name": real_name, "team": TEAM}
-    more = {"tz": "Asia/Jakarta", "tz_offset": 25200, "is_bot": is_bot, "deleted": False, "profile": profile}
+    more = {"tz": "America/Los_Angeles", "is_bot": is_bot, "deleted": False, "profile": profile}
     return {"id": user_id, "team_id": TEAM, "name": name, "real_name": real_name, **more}
 
 
@@ -456,12 +528,32 @@ async def set_thread_status(slack: Slack, params: Params) -> Json:
 async def set_session_status(slack: Slack, params: Params) -> Json:
     chat, thread = _status_place(slack, params)
     status = params.needed("status")
-    if status not in ("processing", "active", "suspended", "closed"):
-        raise Refused("invalid_arguments", "status must be one of processing, active, suspended, closed")
+    if status not in _SESSION:
+        raise Refused("invalid_arguments", f"status must be one of {', '.join(_SESSION)}")
     if len(params.text("title")) > 200:
         raise Refused("invalid_arguments", "title must be less than 201 characters")
+    _set_session(slack, chat, thread, status)
+    return {"agent_status": status}
+
+
+def _set_session(slack: Slack, chat: Chat, thread: str, status: str) -> None:
     text = "is working…" if status == "processing" else ""
     slack.world.sign("slack", chat.id, thread, text, _STATUS_SECONDS, stop=True)
+
+
+async def set_suggested_prompts(slack: Slack, params: Params) -> Json:
+    """In an agent's messages. With a thread, as assistants of old had them, the real Slack does nothing, and says so
+    to nobody."""
+    chat = _channel(slack, params, "channel_id")
+    prompts: list[Any] | None = params.value("prompts", list, "invalid_arguments")
+    if not prompts or len(prompts) > _PROMPTS_LIMIT:
+        raise Refused("invalid_arguments", f"prompts must have between 1 and {_PROMPTS_LIMIT} items")
+    if not all(isinstance(prompt, dict) and prompt.get("title") and prompt.get("message") for prompt in prompts):
+        raise Refused("invalid_arguments", "missing required field: title or message")
+    if not params.text("thread_ts"):
+        shown = {"title": params.text("title"), "prompts": prompts}
+        slack.world.prompts[chat.id] = shown
+        slack.world.emit("prompts", {"chat": chat.id, **shown})
     return {}
 
 
@@ -478,12 +570,53 @@ async def open_connection(slack: Slack, params: Params) -> Json:
 
 
 async def file_info(slack: Slack, params: Params) -> Json:
-    file_id = params.needed("file")
-    for post in slack.posts.values():
-        for file in post.native.get("files", []):
-            if file["id"] == file_id:
-                return {"file": file}
-    raise Refused("file_not_found")
+    file = slack.file_objects.get(params.needed("file"))
+    if file is None:
+        raise Refused("file_not_found")
+    if file["mode"] == "tombstone":
+        raise Refused("file_deleted")
+    return {"file": {**file, "file_access": "visible"}, "comments": [], "response_metadata": {"next_cursor": ""}}
+
+
+async def get_upload_url(slack: Slack, params: Params) -> Json:
+    name, length = params.needed("filename"), params.number("length", 0)
+    if length < 1:
+        raise Refused("invalid_arguments", "length must be above 0")
+    file_id = f"F{secrets.token_hex(5).upper()}"
+    slack.uploads[file_id] = {"name": name, "length": length}
+    return {"upload_url": f"{slack.world.url}/slack/upload/{file_id}", "file_id": file_id}
+
+
+def take_upload(slack: Slack, file_id: str, data: bytes, media_type: str) -> bool:
+    """The bytes of a file that was announced; False where it was not, or with another length."""
+    announced = slack.uploads.get(file_id)
+    if announced is None or len(data) != announced["length"]:
+        return False
+    slack.world.files[file_id] = File(announced["name"], media_type, data)
+    return True
+
+
+async def complete_upload(slack: Slack, params: Params) -> Json:
+    """Shares uploaded files as one message, with a comment in mrkdwn or with blocks above them."""
+    wanted: list[Any] | None = params.value("files", list, "invalid_arguments")
+    titles = {str(each.get("id")): str(each.get("title", "")) for each in wanted or [] if isinstance(each, dict)}
+    if not titles or any(file_id not in slack.uploads or file_id not in slack.world.files for file_id in titles):
+        raise Refused("file_not_found")
+    chat = _writable(slack, Params({"channel": params.text("channel_id")}))
+    thread = _thread(slack, chat, params)
+    comment = params.text("initial_comment")
+    blocks = None if comment else _blocks(params)
+    for file_id, title in titles.items():
+        slack.uploads.pop(file_id)
+        slack.attach(slack.world.files[file_id], BOT_USER, file_id)["title"] = title or slack.world.files[file_id].name
+    objects = [slack.file_objects[file_id] for file_id in titles]
+    native = {**slack.bot_fields(), "subtype": "file_share", "text": comment, "files": objects}
+    message = slack.publish(chat.id, Post({**native, "blocks": blocks} if blocks else native), thread)
+    share = {"ts": message.id, **({"thread_ts": thread} if thread else {})}
+    for shared in objects:
+        shared["shares"] = {"private" if chat.kind == "private" else "public": {chat.id: [share]}}
+    # The real answer comes before the message does: only files.info tells where it is, some time later.
+    return {"files": [{"id": file["id"], "title": file["title"]} for file in objects]}
 
 
 async def publish_view(slack: Slack, params: Params) -> Json:
@@ -491,6 +624,7 @@ async def publish_view(slack: Slack, params: Params) -> Json:
     view: Json | None = params.value("view", dict, "invalid_arguments")
     if view is None or view.get("type") != "home" or not isinstance(view.get("blocks"), list):
         raise Refused("invalid_arguments", "view must be of type home, with blocks")
+    check_kinds(view["blocks"])
     check_blocks(view["blocks"], HOME_BLOCKS_LIMIT)
     stored = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": TEAM, "app_id": APP, **view}
     slack.world.homes[person.slack_id] = stored
@@ -516,8 +650,11 @@ METHODS: dict[str, Callable[[Slack, Params], Awaitable[Json]]] = {
     "reactions.add": add_reaction,
     "reactions.remove": remove_reaction,
     "assistant.threads.setStatus": set_thread_status,
+    "assistant.threads.setSuggestedPrompts": set_suggested_prompts,
     "agents.sessions.setStatus": set_session_status,
     "apps.connections.open": open_connection,
     "files.info": file_info,
+    "files.getUploadURLExternal": get_upload_url,
+    "files.completeUploadExternal": complete_upload,
     "views.publish": publish_view,
 }

@@ -6,12 +6,15 @@ The truth is Bot API ``Message`` objects (``natives``); what the page shows is d
 import copy
 import re
 import secrets
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from simulator import files
 from simulator.deliver import TelegramWebhook, Update
+from simulator.telegram_limits import ALBUM_LIMIT, Flood, Meter, picture_size
 from simulator.telegram_text import TEXT_LIMIT, spotted
 from simulator.world import (
     Button,
@@ -34,12 +37,14 @@ USERNAME = "kabar_simulator_bot"
 
 ANN_CHAT = "1001"
 BUDI_CHAT = "1002"
+SARI_CHAT = "1003"
 GROUP = "-2001"
 FORUM = "-1000000003001"
 CHATS = (
     Chat("telegram", ANN_CHAT, "private", "Kabar", ("ann",)),
     Chat("telegram", BUDI_CHAT, "private", "Kabar", ("budi",)),
-    Chat("telegram", GROUP, "group", "Trip to Bromo", ("ann", "budi")),
+    Chat("telegram", SARI_CHAT, "private", "Kabar", ("sari",)),
+    Chat("telegram", GROUP, "group", "Trip to Bromo", ("ann", "budi", "sari")),
     Chat(
         "telegram",
         FORUM,
@@ -51,17 +56,34 @@ CHATS = (
 )
 _GENERAL_TOPIC = "1"
 _DEFAULT_UPDATES = frozenset(
-    ("message", "edited_message", "callback_query", "my_chat_member", "channel_post", "edited_channel_post")
+    (
+        "message",
+        "edited_message",
+        "callback_query",
+        "my_chat_member",
+        "channel_post",
+        "edited_channel_post",
+        "stopped_message_generation",
+    )
 )
 """Update kinds a bot gets that asked for none; the real list is longer by kinds that nobody here can cause."""
 
+KINDS = ("photo", "video", "animation", "audio", "document", "voice", "video_note", "sticker")
+"""The fields of a message that hold a file."""
+_FOLDERS = {"photo": "photos", "video": "videos", "audio": "music", "voice": "voice", "sticker": "stickers"}
+_STICKER = b64decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
+"""A picture of one pixel: what a sticker looks like matters to nobody here."""
 
-class Stored(Struct, frozen=True):
-    """A file kept for the bot. ``path`` is what getFile answers."""
+
+class Stored(Struct):
+    """A file kept for the bot, under the same id in ``world.files``. ``path`` is what getFile answers; it can be
+    downloaded until ``link_until``."""
 
     id: str
+    kind: str
     path: str
     file: File
+    link_until: float = 0.0
 
 
 class Query(Struct):
@@ -72,7 +94,8 @@ class Query(Struct):
 
 
 class Telegram:
-    """Public: ``say``, ``edit``, ``tap``, ``block``, ``push`` (people), ``messages``, ``wait_for`` (tests)."""
+    """Public: ``say``, ``send``, ``share``, ``edit``, ``delete``, ``tap``, ``stop``, ``block``, ``push`` (people),
+    ``messages``, ``wait_for`` (tests)."""
 
     def __init__(self, world: World, webhook: TelegramWebhook, token: str = TOKEN, first_message: int = 0) -> None:
         self.world = world
@@ -83,16 +106,24 @@ class Telegram:
         """Whether unaddressed messages in groups are kept from the bot."""
         self.query_lifetime = 30.0
         """Seconds in which a tap can be answered."""
+        self.meter: Meter | None = None
+        """Counts what the bot sends, where its rate is limited."""
         self.allowed_updates = _DEFAULT_UPDATES
         self.natives: dict[tuple[str, int], Json] = {}
         self.files: dict[str, Stored] = {}
         self.queries: dict[str, Query] = {}
         self.blocked: set[str] = set()
+        self.commands: dict[str, list[Json]] = {}
+        """The bot's menu, by language code; "" is for everybody else."""
         self._last_update = 700_000_000 + first_message
         self._first_message = first_message
         self._last_message: dict[str, int] = {}
         self.latest_poll = 0
         world.chats.extend(CHATS)
+
+    def limit(self, flood: Flood) -> None:
+        """Limit the bot's rate from now on."""
+        self.meter = Meter(flood, self.world.now)
 
     # What people do.
 
@@ -106,12 +137,16 @@ class Telegram:
         reply_to: str | int = "",
         quote: str = "",
         file: File | None = None,
+        kind: str = "",
         album: str = "",
+        seconds: int = 1,
     ) -> Message:
         """A person writes. ``thread`` is a forum's topic; ``quote`` the selected part of the message replied to.
 
-        With a ``file`` the text is its caption; files with the same ``album`` arrive as one album. A text above the
-        limit goes as several messages, as Telegram's apps do it, and the last is returned. Raises Mistake.
+        With a ``file`` the text is its caption; ``kind`` is one of KINDS, by default a photo for a picture and a
+        document for everything else; ``seconds`` is how long it plays. Files with the same ``album`` arrive as one. A
+        text above the limit goes as several messages, as Telegram's apps do it, and the last is returned. Raises
+        Mistake.
         """
         where = self.world.chat("telegram", chat)
         sender = self.world.member(where, user)
@@ -123,13 +158,63 @@ class Telegram:
             if quote:
                 native["quote"] = {"text": quote, "position": 0, "is_manual": True}
             if file:
-                native |= self.attach(file, as_photo=file.media_type.startswith("image/"))
+                native |= self.attach(file, kind or _usual_kind(file), seconds)
             native |= _words(piece, spotted(piece), caption=file is not None)
             if album:
                 native["media_group_id"] = album
             message = self.publish(native)
             self._send_update(where, "message", native, message)
         return message
+
+    async def send(
+        self,
+        chat: str | int,
+        user: str | int,
+        sent: Sequence[tuple[File, str]],
+        text: str = "",
+        *,
+        thread: str | int = "",
+        reply_to: str | int = "",
+        seconds: int = 1,
+    ) -> list[Message]:
+        """A person sends files, each with its kind or "" for the usual one: what fits together as albums, as Telegram's
+        apps do it. The text is the first one's caption. Raises Mistake."""
+        messages: list[Message] = []
+        for batch in _albums([(file, kind or _usual_kind(file)) for file, kind in sent]):
+            album = str(secrets.randbits(62)) if len(batch) > 1 else ""
+            for file, kind in batch:
+                words = "" if messages else text
+                messages.append(
+                    await self.say(
+                        chat,
+                        user,
+                        words,
+                        thread=thread,
+                        reply_to=reply_to,
+                        file=file,
+                        kind=kind,
+                        album=album,
+                        seconds=seconds,
+                    )
+                )
+        return messages
+
+    async def share(
+        self, chat: str | int, user: str | int, content: Json, *, thread: str | int = "", reply_to: str | int = ""
+    ) -> Message:
+        """A person sends what is neither text nor a file: ``content`` is a field of a Bot API Message (``location``,
+        ``venue``, ``contact``, ``poll``, ``dice``), or ``{"sticker": "<emoji>"}``. Raises Mistake."""
+        where = self.world.chat("telegram", chat)
+        sender = self.world.member(where, user)
+        native = self.new_native(where, person_json(sender), thread=str(thread), reply_to=str(reply_to))
+        native |= self._sticker(content["sticker"]) if "sticker" in content else content
+        message = self.publish(native)
+        self._send_update(where, "message", native, message)
+        return message
+
+    def _sticker(self, emoji: str) -> Json:
+        sticker = self.attach(File("sticker.webp", "image/webp", _STICKER), "sticker")["sticker"]
+        return {"sticker": {**sticker, "emoji": emoji}}
 
     async def edit(self, chat: str | int, user: str | int, message_id: str | int, text: str) -> Message:
         """A person changes a message of their own. Raises Mistake."""
@@ -140,12 +225,21 @@ class Telegram:
             raise Mistake(f"{sender.name} has no such message.")
         if not text.strip():
             raise Mistake("The message is empty.")
-        caption = "photo" in native or "document" in native
+        caption = any(kind in native for kind in KINDS)
         native |= _words(text.strip(), spotted(text.strip()), caption=caption)
         native["edit_date"] = int(self.world.now())
         message = self.publish(native)
         self._send_update(where, "edited_message", native, message)
         return message
+
+    async def delete(self, chat: str | int, user: str | int, message_id: str | int) -> None:
+        """A person deletes a message of their own, of which Telegram tells bots nothing. Raises Mistake."""
+        where = self.world.chat("telegram", chat)
+        sender = self.world.member(where, user)
+        native = self._native(where, message_id)
+        if native is None or native["from"]["id"] != sender.telegram_id:
+            raise Mistake(f"{sender.name} has no such message.")
+        self.retract(where.id, native["message_id"])
 
     async def tap(self, chat: str | int, user: str | int, message_id: str | int, button: str = "0.0") -> str:
         """A person taps a button ("<row>.<column>"); returns the callback query's id. Raises Mistake."""
@@ -161,6 +255,21 @@ class Telegram:
         query["chat_instance"] = f"simulator{where.id}"
         self.push("callback_query", query, where.id)
         return query_id
+
+    async def stop(self, chat: str | int, user: str | int, thread: str | int = "") -> None:
+        """A person presses Stop beside the draft that grows there. Raises Mistake."""
+        where = self.world.chat("telegram", chat)
+        self.world.member(where, user)
+        draft = next((message for message in self.messages(chat, thread) if message.draft), None)
+        sign = self.world.signs.get(("telegram", where.id, str(thread)))
+        if draft is None or sign is None or not sign.stop:
+            raise Mistake("There is nothing to stop.")
+        self.world.remove(draft)
+        self.world.sign("telegram", where.id, str(thread), "", 0)
+        stopped = {"chat": self.chat_json(where), "draft_id": int(draft.id.removeprefix("draft"))}
+        if thread:
+            stopped["message_thread_id"] = int(thread)
+        self.push("stopped_message_generation", stopped, where.id)
 
     async def block(self, user: str | int, blocked: bool = True) -> None:
         """A person blocks the bot in their private chat, or lets it in again."""
@@ -280,25 +389,49 @@ class Telegram:
         self._last_message[chat.id] = newest + 1
         return newest + 1
 
-    def attach(self, file: File, *, as_photo: bool) -> Json:
-        """Keep a file; returns the field of the message that carries it: ``photo`` for a picture, else ``document``."""
-        size = picture_size(file.data) if as_photo else None
-        folder = "photos" if size else "documents"
-        stored = Stored(f"FILE{secrets.token_hex(12)}", f"{folder}/file_{len(self.files)}_{file.name}", file)
-        self.files[stored.id] = stored
-        common: Json = {"file_id": stored.id, "file_unique_id": stored.id[-12:], "file_size": len(file.data)}
-        if size:
-            return {"photo": [{**common, "width": size[0], "height": size[1]}]}
-        return {"document": {**common, "file_name": file.name, "mime_type": file.media_type}}
+    def attach(self, file: File, kind: str, seconds: int = 0) -> Json:
+        """Keep a file; returns the field of the message that carries it. Raises Mistake where it can not be shown."""
+        if kind not in KINDS:
+            raise Mistake(f"Telegram has no {kind!r}.")
+        size = picture_size(file.data)
+        if kind == "photo" and size is None:
+            raise Mistake(f"{file.name} is no picture.")
+        stored = self._keep(file, kind)
+        body: Json = {"file_id": stored.id, "file_unique_id": stored.id[-12:], "file_size": len(file.data)}
+        width, height = size or (1, 1)
+        if kind == "photo":
+            return {"photo": [{**body, "width": width, "height": height}]}
+        if kind == "video_note":
+            return {kind: {**body, "length": 240, "duration": seconds}}
+        if kind == "sticker":
+            details = {"type": "regular", "width": width, "height": height, "is_animated": False, "is_video": False}
+            return {kind: {**body, **details}}
+        body["mime_type"] = file.media_type
+        if kind != "voice":
+            body["file_name"] = file.name
+        if kind in ("voice", "audio", "video", "animation"):
+            body["duration"] = seconds
+        if kind in ("video", "animation"):
+            body |= {"width": width, "height": height}
+        return {kind: body}
 
-    def publish(self, native: Json) -> Message:
-        """Keep a Message object, new or changed, and show it to people."""
+    def _keep(self, file: File, kind: str) -> Stored:
+        path = f"{_FOLDERS.get(kind, 'documents')}/file_{len(self.files)}_{file.name}"
+        stored = Stored(f"FILE{secrets.token_hex(12)}", kind, path, file)
+        self.files[stored.id] = stored
+        files.keep(self.world, file, stored.id)
+        return stored
+
+    def publish(self, native: Json, *, silent: bool = False) -> Message:
+        """Keep a Message object, new or changed, and show it to people; ``silent``: without a sound, once for all."""
         chat_id = str(native["chat"]["id"])
         self.natives[(chat_id, native["message_id"])] = native
         message = self._seen(native)
+        message.silent = silent
         before = self.world.messages.get(message.key)
         if before:
             message.at, message.delivery, message.reactions = before.at, before.delivery, before.reactions
+            message.silent = before.silent
             changed = (message.text, message.entities) != (before.text, before.entities)
             message.edits = before.edits + changed
         return self.world.show(message)
@@ -344,7 +477,8 @@ class Telegram:
             author=native["from"]["first_name"],
             author_id="bot" if is_bot else self.world.person(native["from"]["id"]).id,
             is_bot=is_bot,
-            text=native.get("text") or native.get("caption", ""),
+            text=native.get("text") or native.get("caption", "") or _told(native),
+            album=native.get("media_group_id", ""),
             entities=native.get("entities") or native.get("caption_entities", []),
             quote=_quote(native, replied) if replied and "forum_topic_created" not in replied else None,
             buttons=_buttons(native),
@@ -352,17 +486,10 @@ class Telegram:
         )
 
     def _file_infos(self, native: Json) -> list[FileInfo]:
-        parts = [native["photo"][-1]] if "photo" in native else []
-        parts += [native["document"]] if "document" in native else []
-        found = [self.files[part["file_id"]] for part in parts]
         return [
-            FileInfo(
-                stored.file.name,
-                stored.file.media_type,
-                len(stored.file.data),
-                f"/telegram/file/bot{self.token}/{stored.path}",
-            )
-            for stored in found
+            files.info(self.world, (native[kind][-1] if kind == "photo" else native[kind])["file_id"], kind)
+            for kind in KINDS
+            if kind in native
         ]
 
 
@@ -377,26 +504,43 @@ def person_json(person: Person) -> Json:
     }
 
 
-def picture_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, GIF or JPEG; None for anything else."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
-        return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
-    if data[:4] == b"GIF8" and len(data) >= 10:
-        return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
-    if data[:2] == b"\xff\xd8":
-        return _jpeg_size(data)
-    return None
+def _usual_kind(file: File) -> str:
+    return "photo" if picture_size(file.data) else "document"
 
 
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        is_frame = 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC)
-        if is_frame:
-            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
-        at += 2 + length
-    return None
+def _albums(sent: Sequence[tuple[File, str]]) -> list[list[tuple[File, str]]]:
+    """What Telegram's apps send together: up to ten photos and videos, or as many documents, or as much music."""
+    albums: list[list[tuple[File, str]]] = []
+    for file, kind in sent:
+        family = album_family(kind)
+        if family and albums and len(albums[-1]) < ALBUM_LIMIT and album_family(albums[-1][0][1]) == family:
+            albums[-1].append((file, kind))
+        else:
+            albums.append([(file, kind)])
+    return albums
+
+
+def album_family(kind: str) -> str:
+    """Files of one family can stand in one album; "" where none can."""
+    return {"photo": "media", "video": "media", "document": "document", "audio": "audio"}.get(kind, "")
+
+
+def _told(native: Json) -> str:
+    """What a message without text shows, as text."""
+    for name, tell in _TELLERS.items():
+        if name in native:
+            return tell(native[name])
+    return ""
+
+
+_TELLERS: dict[str, Callable[[Json], str]] = {
+    "sticker": lambda sticker: str(sticker.get("emoji", "")),
+    "venue": lambda venue: f"📍 {venue['title']}, {venue['address']}",
+    "location": lambda location: f"📍 {location['latitude']}, {location['longitude']}",
+    "contact": lambda contact: f"👤 {contact['first_name']}, {contact['phone_number']}",
+    "poll": lambda poll: f"📊 {poll['question']} " + " / ".join(option["text"] for option in poll["options"]),
+    "dice": lambda dice: f"{dice['emoji']} {dice['value']}",
+}
 
 
 def _words(text: str, entities: list[Json], *, caption: bool) -> Json:

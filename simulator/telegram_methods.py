@@ -2,7 +2,7 @@
 
 Each method is one function of the same shape: ``async def name(telegram, params) -> result``; it raises ``Refused`` or
 ``BadRequest``. ``METHODS`` at the end names them. Unlike the real API: webhooks may be http and on any port, the old
-parse mode "Markdown" is refused, and nothing is limited in its rate (faults do that, when a test wants it).
+parse mode "Markdown" is refused, and the rate of calls is limited only where ``Telegram.limit`` says so.
 """
 
 import json
@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from simulator.deliver import Update
-from simulator.telegram import Query, Telegram
+from simulator.telegram import Query, Telegram, album_family
+from simulator.telegram_limits import ALBUM_LIMIT, DOWNLOAD_LIMIT, LINK_LIFETIME, UPLOAD_LIMIT, photo_sides
 from simulator.telegram_text import CAPTION_LIMIT, BadRequest, formatted
 from simulator.world import Chat, File, Json, Message, Mistake
 
-_FILE_LIMIT = 20 * 1024 * 1024
 _TYPING_SECONDS = 5
 _DRAFT_SECONDS = 30
 _ACTIONS = {
@@ -97,6 +97,10 @@ class BotApi:
         do = METHODS.get(method.lower())
         if do is None:
             return failure(404, "Not Found: method not found")
+        if sum(len(file.data) for file in params.files.values()) > UPLOAD_LIMIT:
+            return failure(413, "Request Entity Too Large")
+        if wait := self._flooded(method.lower(), params):
+            return failure(429, f"Too Many Requests: retry after {wait}", wait)
         try:
             result = await do(self._telegram, params)
         except BadRequest as refusal:
@@ -105,12 +109,23 @@ class BotApi:
             return failure(refusal.status, str(refusal))
         return 200, {"ok": True, "result": result}
 
+    def _flooded(self, method: str, params: Params) -> int:
+        """Seconds to wait: everything people see counts, but not the signs of life."""
+        meter, chats = self._telegram.meter, self._telegram.world.chats
+        if meter is None or not method.startswith(("send", "edit")) or method in _UNCOUNTED:
+            return 0
+        chat = next((chat for chat in chats if (chat.platform, chat.id) == ("telegram", params.text("chat_id"))), None)
+        return meter.wait(chat) if chat else 0
+
     async def obey(self, call: Json) -> None:
         """Carry out a method call that came as a webhook's answer; nobody hears how it went."""
         values = {name: value for name, value in call.items() if name != "method"}
         with self._telegram.world.logged("telegram", call["method"], values) as log:
             _, body = await self.call(call["method"], Params(values))
             log.ok, log.error, log.result = body["ok"], body.get("description", ""), body.get("result")
+
+
+_UNCOUNTED = ("sendchataction", "sendmessagedraft")
 
 
 def failure(status: int, description: str, retry_after: int = 0) -> tuple[int, Json]:
@@ -196,9 +211,9 @@ def _new_message(telegram: Telegram, params: Params, chat: Chat) -> Json:
     return native
 
 
-def _publish(telegram: Telegram, native: Json) -> Json:
+def _publish(telegram: Telegram, native: Json, params: Params) -> Json:
     """Show a new message of the bot; it ends the typing sign and the draft of its thread."""
-    message = telegram.publish(native)
+    message = telegram.publish(native, silent=params.flag("disable_notification"))
     telegram.world.sign("telegram", message.chat, message.thread, "", 0)
     for other in telegram.messages(message.chat, message.thread):
         if other.draft:
@@ -321,7 +336,7 @@ async def send_message(telegram: Telegram, params: Params) -> Json:
     if not text:
         raise BadRequest("message text is empty")
     markup = _markup(params)
-    return _publish(telegram, {**_new_message(telegram, params, chat), **_words(text, entities), **markup})
+    return _publish(telegram, {**_new_message(telegram, params, chat), **_words(text, entities), **markup}, params)
 
 
 async def edit_message_text(telegram: Telegram, params: Params) -> Json:
@@ -363,7 +378,7 @@ async def send_chat_action(telegram: Telegram, params: Params) -> bool:
 
 
 async def send_message_draft(telegram: Telegram, params: Params) -> bool:
-    """A preview of an answer, in private chats only. It goes by itself after 30 s."""
+    """A preview of an answer, in private chats only. It goes by itself after 30 s; ``can_stop`` shows a Stop button."""
     chat = _chat(telegram, params)
     if chat.kind != "private":
         raise BadRequest("TEXTDRAFT_PEER_INVALID")
@@ -385,6 +400,8 @@ async def send_message_draft(telegram: Telegram, params: Params) -> bool:
         draft=True,
     )
     telegram.world.show(draft)
+    if params.flag("can_stop"):
+        telegram.world.sign("telegram", chat.id, draft.thread, "writing…", _DRAFT_SECONDS, stop=True)
     telegram.world.later(f"draft {chat.id} {draft_id}", _DRAFT_SECONDS, lambda: telegram.world.remove(draft))
     return True
 
@@ -409,13 +426,25 @@ async def send_document(telegram: Telegram, params: Params) -> Json:
     return await _send_file(telegram, params, "document")
 
 
+async def send_video(telegram: Telegram, params: Params) -> Json:
+    return await _send_file(telegram, params, "video")
+
+
+async def send_audio(telegram: Telegram, params: Params) -> Json:
+    return await _send_file(telegram, params, "audio")
+
+
+async def send_voice(telegram: Telegram, params: Params) -> Json:
+    return await _send_file(telegram, params, "voice")
+
+
 async def _send_file(telegram: Telegram, params: Params, kind: str) -> Json:
     chat = _chat(telegram, params)
     text, entities = _text(params, caption=True)
     markup = _markup(params)
     attached = _attached(telegram, kind, params.file(kind))
     words = _words(text, entities, caption=True)
-    return _publish(telegram, {**_new_message(telegram, params, chat), **attached, **words, **markup})
+    return _publish(telegram, {**_new_message(telegram, params, chat), **attached, **words, **markup}, params)
 
 
 def _attached(telegram: Telegram, kind: str, given: File | str) -> Json:
@@ -427,27 +456,49 @@ def _attached(telegram: Telegram, kind: str, given: File | str) -> Json:
         given = telegram.files[given].file
     if not given.data:
         raise BadRequest("file must be non-empty")
-    fields = telegram.attach(given, as_photo=kind == "photo")
-    if kind not in fields:
-        raise BadRequest("IMAGE_PROCESS_FAILED")
-    return fields
+    if kind == "photo":
+        photo_sides(given.data)
+    return telegram.attach(given, kind)
 
 
 async def send_media_group(telegram: Telegram, params: Params) -> list[Json]:
+    """All of it, or nothing. One file alone is a message outside any album."""
     chat = _chat(telegram, params)
     items = params.value("media", list) or []
-    if not 2 <= len(items) <= 10:
-        raise BadRequest(
-            "there are too few media in the album" if len(items) < 2 else "too many messages to send as an album"
-        )
+    _check_album(items)
     prepared = []
-    for item in items:
-        item_params = Params({"caption": "", **item})
-        text, entities = _text(item_params, caption=True)
-        attached = _attached(telegram, item.get("type", ""), params.file("media", str(item.get("media", ""))))
+    for number, item in enumerate(items, 1):
+        text, entities = _text(Params({"caption": "", **item}), caption=True)
+        attached = _album_file(telegram, number, item["type"], params.file("media", str(item.get("media", ""))))
         prepared.append({**attached, **_words(text, entities, caption=True)})
-    album = {"media_group_id": str(telegram.world.version)}
-    return [_publish(telegram, {**_new_message(telegram, params, chat), **album, **fields}) for fields in prepared]
+    album = {"media_group_id": str(telegram.world.version)} if len(items) > 1 else {}
+    return [_publish(telegram, {**_new_message(telegram, params, chat), **album, **file}, params) for file in prepared]
+
+
+def _check_album(items: list[Any]) -> None:
+    if not items:
+        raise BadRequest("there are no messages to send")
+    if len(items) > ALBUM_LIMIT:
+        raise BadRequest("too many messages to send as an album")
+    kinds = [str(item.get("type", "")) if isinstance(item, dict) else "" for item in items]
+    for kind in kinds:
+        if kind == "animation":
+            raise BadRequest("can't parse InputMedia: type \"animation\" can't be used in sendMediaGroup")
+        if not album_family(kind):
+            raise BadRequest(f'can\'t parse InputMedia: type "{kind}" is unsupported')
+    for kind in kinds:
+        if kind in ("document", "audio") and any(other != kind for other in kinds):
+            raise BadRequest(f"{kind} can't be mixed with other media types")
+
+
+def _album_file(telegram: Telegram, number: int, kind: str, given: File | str) -> Json:
+    """What the servers refuse of a picture is told with its place in the album."""
+    try:
+        return _attached(telegram, kind, given)
+    except BadRequest as refusal:
+        if str(refusal) in ("IMAGE_PROCESS_FAILED", "PHOTO_INVALID_DIMENSIONS"):
+            raise BadRequest(f'failed to send message #{number} with the error message "{refusal}"') from None
+        raise
 
 
 async def get_file(telegram: Telegram, params: Params) -> Json:
@@ -455,8 +506,9 @@ async def get_file(telegram: Telegram, params: Params) -> Json:
     if stored is None:
         raise BadRequest("invalid file_id")
     size = len(stored.file.data)
-    if size > _FILE_LIMIT:
+    if size > DOWNLOAD_LIMIT:
         raise BadRequest("file is too big")
+    stored.link_until = telegram.world.now() + LINK_LIFETIME
     return {"file_id": stored.id, "file_unique_id": stored.id[-12:], "file_size": size, "file_path": stored.path}
 
 
@@ -467,13 +519,16 @@ async def set_my_commands(telegram: Telegram, params: Params) -> bool:
             raise BadRequest("BOT_COMMAND_INVALID")
         if not 1 <= len(str(command.get("description", ""))) <= 256:
             raise BadRequest("BOT_COMMAND_DESCRIPTION_INVALID")
-    telegram.world.commands = commands
-    telegram.world.emit("commands", commands)
+    telegram.commands[params.text("language_code")] = commands
+    if not params.text("language_code"):
+        telegram.world.commands = commands
+        telegram.world.emit("commands", commands)
     return True
 
 
 async def get_my_commands(telegram: Telegram, params: Params) -> list[Json]:
-    return telegram.world.commands
+    """Of one language only: what people see falls back to the commands without a language, this does not."""
+    return telegram.commands.get(params.text("language_code"), [])
 
 
 async def set_message_reaction(telegram: Telegram, params: Params) -> bool:
@@ -504,6 +559,9 @@ METHODS: dict[str, Callable[[Telegram, Params], Awaitable[Any]]] = {
     "answercallbackquery": answer_callback_query,
     "sendphoto": send_photo,
     "senddocument": send_document,
+    "sendvideo": send_video,
+    "sendaudio": send_audio,
+    "sendvoice": send_voice,
     "sendmediagroup": send_media_group,
     "getfile": get_file,
     "setmycommands": set_my_commands,

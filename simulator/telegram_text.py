@@ -30,13 +30,17 @@ def formatted(
 ) -> tuple[str, list[Json]]:
     """The text and entities Telegram keeps of what was sent. Raises BadRequest, also for more than ``limit`` units.
 
-    Explicit entities win over ``parse_mode``. Whitespace around the text is cut off, and the entities with it.
+    Explicit entities win over ``parse_mode``. Whitespace around the text is cut off, and the entities with it; nothing
+    is left of a text in which nobody would see anything.
     """
     if entities:
         entities = _checked(text, entities)
     elif parse_mode:
         text, entities = _parsed(text, parse_mode)
-    text, kept = _trimmed(text, entities or [])
+    text, kept = _cleaned(text, _fixed(entities or []))
+    text, kept = _trimmed(text, _showing(text, kept))
+    if not _EMPTY.sub("", text):
+        return "", []
     if units(text) > limit:
         raise BadRequest("message is too long" if limit == TEXT_LIMIT else "message caption is too long")
     return text, kept[:ENTITY_LIMIT]
@@ -69,16 +73,100 @@ def _splits_symbol(encoded: bytes, offset: int) -> bool:
     return bool(high_byte) and 0xDC <= high_byte[0] <= 0xDF
 
 
+_FONTS = {"bold", "italic", "underline", "strikethrough", "spoiler"}
+_CODE = {"code", "pre"}
+_QUOTES = {"blockquote", "expandable_blockquote"}
+_LINK = re.compile(r"(?:tg|ton|tonsite)://.|(?:(?:https?|ftp)://)?(?:[^\s/?#@]*@)?[^\s/?#@]*\.[^\s/?#]", re.IGNORECASE)
+"""Where a link may lead: a host without a dot is none."""
+
+
+def _fixed(entities: list[Json]) -> list[Json]:
+    """What may stand together: neither code nor links lie inside anything of their kind, or across the border of a
+    quote; quotes lie in no quote; fonts end where code begins. What breaks a rule is dropped without a word."""
+    entities = [entity for entity in _in_order(entities) if entity["type"] != "text_link" or _LINK.match(entity["url"])]
+    quotes = _apart([entity for entity in entities if entity["type"] in _QUOTES])
+    others = _apart([entity for entity in entities if entity["type"] not in _QUOTES | _FONTS])
+    others = [entity for entity in others if not any(_crosses(entity, quote) for quote in quotes)]
+    codes = [entity for entity in others if entity["type"] in _CODE]
+    fonts = [piece for entity in entities if entity["type"] in _FONTS for piece in _around(entity, codes)]
+    return _in_order([*quotes, *others, *fonts])
+
+
+def _apart(entities: list[Json]) -> list[Json]:
+    kept: list[Json] = []
+    for entity in entities:
+        if not kept or entity["offset"] >= _end(kept[-1]):
+            kept.append(entity)
+    return kept
+
+
+def _crosses(entity: Json, quote: Json) -> bool:
+    """Whether it reaches into the quote and out of it."""
+    inside = quote["offset"] <= entity["offset"] and _end(entity) <= _end(quote)
+    return not inside and entity["offset"] < _end(quote) and _end(entity) > quote["offset"]
+
+
+def _around(font: Json, codes: list[Json]) -> list[Json]:
+    """The pieces of it that lie between the code."""
+    pieces, start = [], font["offset"]
+    for code in codes:
+        if start < _end(code) and code["offset"] < _end(font):
+            pieces.append({**font, "offset": start, "length": code["offset"] - start})
+            start = _end(code)
+    pieces.append({**font, "offset": start, "length": _end(font) - start})
+    return [piece for piece in pieces if piece["length"] > 0]
+
+
+def _end(entity: Json) -> int:
+    return int(entity["offset"] + entity["length"])
+
+
+_TAKEN_OUT = re.compile("[\r\u2028-\u202e\u030a\u0333\u033f]")
+_MADE_A_SPACE = re.compile("[\x00-\x09\x0b-\x1f]")
+_EMPTY = re.compile(
+    "[ \n\u00a0\u1680\u180e\u2000-\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]"
+)
+
+
+def _cleaned(text: str, entities: list[Json]) -> tuple[str, list[Json]]:
+    """Without the characters that Telegram takes out, and with spaces for tabs and other control characters."""
+    moved = [0]
+    for char in text:
+        width = units(char)
+        taken_out = _TAKEN_OUT.match(char)
+        moved += [moved[-1] + (0 if taken_out else number) for number in range(1, width + 1)]
+    kept = [{**entity, **_range(moved[entity["offset"]], moved[_end(entity)])} for entity in entities]
+    text = _MADE_A_SPACE.sub(" ", _TAKEN_OUT.sub("", text))
+    return text, [entity for entity in kept if entity["length"] > 0]
+
+
+def _range(start: int, end: int) -> Json:
+    return {"offset": start, "length": end - start}
+
+
+def _showing(text: str, entities: list[Json]) -> list[Json]:
+    """Without the white space at the beginning of each, and without those that are nothing else."""
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    kept = []
+    for entity in entities:
+        inside = encoded[2 * entity["offset"] : 2 * _end(entity)].decode("utf-16-le", "surrogatepass")
+        start = entity["offset"] + len(inside) - len(inside.lstrip(" \n"))
+        if start < _end(entity):
+            kept.append({**entity, **_range(start, _end(entity))})
+    return _in_order(kept)
+
+
 def _trimmed(text: str, entities: list[Json]) -> tuple[str, list[Json]]:
-    shift = units(text) - units(text.lstrip())
-    text = text.strip()
+    """Spaces and line breaks go from the end, and from the beginning up to the first entity."""
+    shift = min([len(text) - len(text.lstrip(" \n")), *(entity["offset"] for entity in entities[:1])])
+    text = text[shift:].rstrip(" \n")
     end = units(text)
     kept = []
     for entity in entities:
-        start = max(0, entity["offset"] - shift)
-        stop = min(end, entity["offset"] + entity["length"] - shift)
+        start = entity["offset"] - shift
+        stop = min(end, _end(entity) - shift)
         if stop > start:
-            kept.append({**entity, "offset": start, "length": stop - start})
+            kept.append({**entity, **_range(start, stop)})
     return text, kept
 
 

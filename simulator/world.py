@@ -28,6 +28,7 @@ class Person(Struct, frozen=True):
     telegram_id: int
     slack_id: str
     language: str
+    zone: str = "Asia/Jakarta"
 
 
 class Topic(Struct, frozen=True):
@@ -55,12 +56,13 @@ class File(Struct, frozen=True):
 
 
 class FileInfo(Struct, frozen=True):
-    """A file as the page shows it. ``size`` is in bytes."""
+    """A file as the page shows it. ``size`` is in bytes. ``kind`` is Telegram's way to show it (photo, voice, ...)."""
 
     name: str
     media_type: str
     size: int
     url: str
+    kind: str = ""
 
 
 class Quote(Struct, frozen=True):
@@ -76,6 +78,16 @@ class Button(Struct, frozen=True):
     text: str
     style: str = ""
     url: str = ""
+
+
+class Task(Struct, frozen=True):
+    """A step that a Slack stream shows above its text. ``status``: pending, in_progress, complete or error."""
+
+    id: str
+    title: str
+    status: str
+    details: str = ""
+    output: str = ""
 
 
 class Delivery(Struct):
@@ -106,7 +118,11 @@ class Message(Struct, kw_only=True):
     edits: int = 0
     draft: bool = False
     streaming: bool = False
+    plan: str = ""
+    tasks: list[Task] = field(default_factory=list)
     only_for: str = ""
+    silent: bool = False
+    album: str = ""
     buttons: list[list[Button]] = field(default_factory=list)
     files: list[FileInfo] = field(default_factory=list)
     reactions: list[str] = field(default_factory=list)
@@ -183,7 +199,10 @@ class Event(Struct, frozen=True):
 PEOPLE = (
     Person("ann", "Ann", 1001, "U0ANN", "en"),
     Person("budi", "Budi", 1002, "U0BUDI", "id"),
+    Person("sari", "Sari", 1003, "U0SARI", "id"),
 )
+"""``python -m simulator`` lets its bot talk to the first two; Sari is a stranger to it."""
+LANGUAGES = ("en", "id")
 _QUEUE_LIMIT = 10_000
 """Events a watcher may be behind. A page that is further behind is told to fetch the state again."""
 
@@ -191,13 +210,17 @@ _QUEUE_LIMIT = 10_000
 class World:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self.now = now
-        self.people = PEOPLE
+        self.people: tuple[Person, ...] = PEOPLE
         self.chats: list[Chat] = []
         self.messages: dict[tuple[Platform, str, str], Message] = {}
+        self.files: dict[str, File] = {}
+        """Of both platforms, by id; see ``simulator.files``."""
         self.signs: dict[tuple[Platform, str, str], Sign] = {}
         self.faults: list[Fault] = []
         self.calls: list[Call] = []
         self.homes: dict[str, Json] = {}
+        self.prompts: dict[str, Json] = {}
+        """What Slack suggests to write, by chat."""
         self.commands: list[Json] = []
         self.bot = BotState()
         self.model = ModelState()
@@ -233,11 +256,28 @@ class World:
             raise Mistake(f"{person.name} is not in {chat.title!r}.")
         return person
 
+    def shown_people(self) -> list[Json]:
+        """Everybody, as the page shows them."""
+        return [
+            {"id": person.id, "name": person.name, "slack_id": person.slack_id, "language": person.language}
+            for person in self.people
+        ]
+
     def messages_of(self, platform: Platform, chat_id: str | int) -> list[Message]:
         """In the order sent."""
         return [message for message in self.messages.values() if message.key[:2] == (platform, str(chat_id))]
 
     # Changing things.
+
+    def speak(self, key: str | int, language: str) -> None:
+        """A person chooses the language of their apps, which both platforms tell the bot. Raises Mistake."""
+        if language not in LANGUAGES:
+            raise Mistake(f"Nobody here speaks {language!r}.")
+        chosen = self.person(key)
+        self.people = tuple(
+            msgspec.structs.replace(person, language=language) if person is chosen else person for person in self.people
+        )
+        self.emit("people", self.shown_people())
 
     def show(self, message: Message) -> Message:
         """Put a message where people see it. Returns the one object that lives on through all its changes."""
@@ -315,7 +355,7 @@ class World:
 
     def reset(self) -> None:
         """Every message, sign, fault and call is gone; people, chats and the bot stay."""
-        for kept in (self.messages, self.signs, self.faults, self.calls, self.homes):
+        for kept in (self.messages, self.files, self.signs, self.faults, self.calls, self.homes, self.prompts):
             kept.clear()
         self.emit("reset", {})
 
@@ -394,13 +434,14 @@ class World:
                 "version": self.version,
                 "model": self.model,
                 "bot": self.bot,
-                "people": [{"id": person.id, "name": person.name} for person in self.people],
+                "people": self.shown_people(),
                 "chats": self.chats,
                 "commands": self.commands,
                 "messages": list(self.messages.values()),
                 "signs": [sign for sign in self.signs.values() if sign.until > now],
                 "faults": self.faults,
                 "homes": self.homes,
+                "prompts": self.prompts,
             }
         )
         return state

@@ -1,30 +1,44 @@
 """A bot whose parts are real, but for a channel that remembers: for tests of what one wake does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from msgspec.structs import replace
 
 from bot.access import Access
 from bot.adapters.anthropic_model import AnthropicModel, client
+from bot.adapters.file_blobs import FileBlobs
+from bot.adapters.file_reader import FileReader
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Agent, Limits
+from bot.approvals import Gate
+from bot.attachments import Attachments
+from bot.beginning import Beginnings
 from bot.budget import Budget
 from bot.clock import SystemClock
 from bot.context import Marks
 from bot.deadline import Deadline
+from bot.doorstep import Doorstep
 from bot.errors import StoreUnavailable
 from bot.folding import Folding
-from bot.messages import Attachment, Entry, Head, Inbound, Place
+from bot.illustrated import Illustrated
+from bot.listening import Listening
+from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder
+from bot.pages import Pages
+from bot.people import People
 from bot.policies.window import Window
-from bot.ports import Change, Clock, Model, Policy
+from bot.ports import Change, Channel, Clock, Model, Policy, Store, Wake
 from bot.prompt import PromptBuilder
+from bot.reminding import Reminders
 from bot.toolkit import Toolbox, ToolFault, tool
 from bot.tools.calculator import calculator
+from bot.tools.reopen import reopen
 from bot.turn import Outcome, Turns
 from simulator.script import Line, ScriptedModel, scripted
 from tests.recorder import WAIT, RecordingChannel
@@ -54,6 +68,16 @@ class WatchedStore(SQLiteStore):
     async def looked(self) -> None:
         self._looked.clear()
         await self._looked.wait()
+
+
+class Unscheduled:
+    """Nothing is ever fired."""
+
+    async def schedule(self, reminder: Reminder) -> None:
+        pass
+
+    async def cancel(self, conversation: str, id: str) -> None:
+        pass
 
 
 class NoWake:
@@ -103,7 +127,7 @@ class Deeds:
                 await self.gate.wait()
             return f"saw {at}"
 
-        return Toolbox([book, look, calculator])
+        return Toolbox([book, look, calculator, reopen])
 
 
 @dataclass
@@ -133,6 +157,79 @@ class Bot:
                 await self.store.looked()
 
 
+class MemoryBlobs:
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    async def put(self, conversation: str, data: bytes, media_type: str) -> str:
+        key = f"{conversation}/{sha256(data).hexdigest()[:16]}"
+        self._kept[key] = data
+        return key
+
+    async def get(self, key: str) -> bytes | None:
+        return self._kept.get(key)
+
+    async def forget(self, conversation: str) -> None:
+        self._kept = {key: data for key, data in self._kept.items() if key.partition("/")[0] != conversation}
+
+
+def turns_of(
+    store: Store,
+    channels: Mapping[str, Channel],
+    model: Model,
+    toolbox: Toolbox,
+    clock: Clock,
+    wake: Wake,
+    *,
+    files: Path | None = None,
+    policy: Policy | None = None,
+    at: Marks | None = None,
+    limits: Limits | None = None,
+    access: Access = EVERYONE,
+    budget: Budget | None = None,
+    cheaper: Model | None = None,
+    models: Mapping[str, Model] = MappingProxyType({}),
+    follows: bool = False,
+    gate: Gate | None = None,
+) -> tuple[Turns, Agent]:
+    """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere."""
+    budget, blobs = budget or Budget(), FileBlobs(files) if files else MemoryBlobs()
+    prompts = PromptBuilder("Be kind.", toolbox, 1_000)
+    folding = Folding(prompts, policy or Window(), at or Marks())
+    attachments = Attachments(channels, blobs, FileReader(None), clock)
+    people = People(store, channels, access, clock)
+    listening = Listening(people, attachments)
+    models = {name: Illustrated(each, blobs) for name, each in models.items()}
+    agent = Agent(
+        Illustrated(model, blobs),
+        prompts,
+        toolbox,
+        clock,
+        limits or Limits(),
+        folding,
+        listening,
+        gate or Gate(),
+        cheaper,
+        models,
+    )
+    reminders = Reminders(store, Unscheduled())
+    pages = Pages(store, blobs, Doorstep(store, wake, people, access, clock), reminders, budget, clock)
+    beginnings = Beginnings(store, clock, budget, listening, pages, models=list(models), follows=follows)
+    turns = Turns(
+        store=store,
+        wake=wake,
+        channels=channels,
+        agent=agent,
+        beginnings=beginnings,
+        clock=clock,
+        folding=folding,
+        blobs=blobs,
+        budget=budget,
+        reminders=reminders,
+    )
+    return turns, agent
+
+
 @asynccontextmanager
 async def bot_on(
     path: Path,
@@ -146,6 +243,11 @@ async def bot_on(
     clock: Clock | None = None,
     budget: Budget | None = None,
     cheaper: str = "",
+    models: Sequence[str] = (),
+    follows: bool = False,
+    tools: Toolbox | None = None,
+    gate: Gate | None = None,
+    channels: Sequence[str] = ("telegram",),
 ) -> AsyncIterator[Bot]:
     clock = clock or SystemClock()
     async with scripted(*script) as model, client("key", model.url) as anthropic:
@@ -155,27 +257,23 @@ async def bot_on(
             NoWake(),
             Deeds(),
         )
-        toolbox = deeds.tools()
-        prompts = PromptBuilder("Be kind.", toolbox, 1_000)
-        folding = Folding(prompts, policy(AnthropicModel(anthropic, "claude-haiku-5-5")), at or Marks())
-        agent = Agent(
-            model=AnthropicModel(anthropic, "claude-sonnet-5-5"),
-            prompts=prompts,
-            toolbox=toolbox,
-            clock=clock,
-            limits=limits or Limits(),
-            folding=folding,
-            cheaper=AnthropicModel(anthropic, cheaper) if cheaper else None,
-        )
-        turns = Turns(
-            store=store,
-            wake=wake,
-            channels={"telegram": channel},
-            agent=agent,
+        turns, agent = turns_of(
+            store,
+            dict.fromkeys(channels, channel),
+            AnthropicModel(anthropic, "claude-sonnet-5-5"),
+            tools or deeds.tools(),
+            clock,
+            wake,
+            files=path.parent / "files",
+            policy=policy(AnthropicModel(anthropic, "claude-haiku-5-5")),
+            at=at,
+            limits=limits,
             access=access,
-            clock=clock,
-            folding=folding,
-            budget=budget or Budget(),
+            budget=budget,
+            cheaper=AnthropicModel(anthropic, cheaper) if cheaper else None,
+            models={name: AnthropicModel(anthropic, name) for name in models},
+            follows=follows,
+            gate=gate,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

@@ -33,6 +33,8 @@ QUEUE = {"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "
 class Context:
     """What a handler is given of its invocation."""
 
+    invoked_function_arn = "arn:aws:lambda:eu-central-1:000000000000:function:kabar"
+
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
@@ -128,6 +130,7 @@ async def cloud_for(
         **account.environment,
         "KABAR_TABLE": TABLE,
         "KABAR_QUEUE_URL": queue_url,
+        "KABAR_BUCKET": account.bucket(),
         "KABAR_SECRETS_PATH": "/kabar/test",
         "KABAR_ALLOWED_USERS": "*",
         "TELEGRAM_API_BASE_URL": telegram_base_url(simulator_url),

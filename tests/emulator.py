@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -53,6 +54,12 @@ class Account:
         )
         self._open.callback(client.close)
         return client
+
+    def bucket(self) -> str:
+        """A new bucket. The emulator knows buckets by name alone, whosever they are."""
+        name = f"kabar-{uuid.uuid4().hex}"
+        self.client("s3").create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+        return name
 
     def __enter__(self) -> "Account":
         return self

@@ -14,8 +14,23 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from msgspec import Struct
 
 from bot.errors import StoreUnavailable
-from bot.messages import Counter, Head, Inbound, Numbered, Place, Reply, Spent, ToolRun
-from bot.ports import Change, Channel, Model, OnText, Prompt, Receipt, Rendered, Store, Wake
+from bot.messages import (
+    Attachment,
+    Counter,
+    File,
+    Head,
+    Inbound,
+    Numbered,
+    Person,
+    Place,
+    Profile,
+    Quote,
+    Reminder,
+    Reply,
+    Spent,
+    ToolRun,
+)
+from bot.ports import Change, Channel, Manner, Model, OnText, Prompt, Receipt, Rendered, Store, Upload, Wake
 from tests.virtual import Elsewhere
 
 P = ParamSpec("P")
@@ -170,6 +185,27 @@ class ProcessStore:
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
         return await self._do(self._store.spent, counters)
 
+    async def knows(self, conversation: str) -> bool:
+        return await self._do(self._store.knows, conversation)
+
+    async def profile(self, person: str) -> Profile:
+        return await self._do(self._store.profile, person)
+
+    async def keep_profile(self, person: str, profile: Profile) -> bool:
+        return await self._do(self._store.keep_profile, person, profile)
+
+    async def reminders(self, conversation: str) -> list[Reminder]:
+        return await self._do(self._store.reminders, conversation)
+
+    async def put_reminder(self, reminder: Reminder) -> None:
+        await self._do(self._store.put_reminder, reminder)
+
+    async def delete_reminder(self, conversation: str, id: str) -> bool:
+        return await self._do(self._store.delete_reminder, conversation, id)
+
+    async def forget(self, head: Head) -> None:
+        await self._do(self._store.forget, head)
+
     async def overdue(self, before: int) -> list[str]:
         return await self._do(self._store.overdue, before)
 
@@ -196,23 +232,47 @@ class ProcessChannel:
         self._process = process
         self._channel = channel
         self.stop_button = channel.stop_button
+        self.shows_tasks = channel.shows_tasks
+        self.feedback = channel.feedback
         self.typing_interval = channel.typing_interval
-        self.edit_interval = channel.edit_interval
-        self.group_edit_interval = channel.group_edit_interval
+        self.pace = channel.pace
+        self.group_pace = channel.group_pace
 
-    def render(self, markdown: str) -> list[Rendered]:
-        return self._channel.render(markdown)
+    def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
+        return self._channel.render(markdown, growing=growing)
+
+    def drafts(self, place: Place) -> bool:
+        return self._channel.drafts(place)
+
+    async def draft(self, place: Place, part: Rendered, mark: str) -> None:
+        await self._process.step("platform", partial(self._channel.draft, place, part, mark))
+
+    def batches(self, files: Sequence[File]) -> list[tuple[File, ...]]:
+        return self._channel.batches(files)
+
+    async def introduce(self, place: Place, person: Person) -> Person:
+        return await self._process.step("platform", partial(self._channel.introduce, place, person))
+
+    async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
+        return await self._process.step("platform", partial(self._channel.earlier, place, before))
+
+    async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+        return await self._process.step("platform", partial(self._channel.fetch, place, attachment))
+
+    async def greet(self, place: Place, person: Person) -> None:
+        await self._process.step("platform", partial(self._channel.greet, place, person))
 
     async def typing(self, place: Place, active: bool = True) -> None:
         await self._process.step("platform", partial(self._channel.typing, place, active))
 
-    async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
-        return await self._process.step(
-            "platform", partial(self._channel.send, place, part, reply_to=reply_to, mark=mark)
-        )
+    async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
+        return await self._process.step("platform", partial(self._channel.send, place, part, manner))
 
-    async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
-        await self._process.step("platform", partial(self._channel.edit, place, message_id, part))
+    async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
+        return await self._process.step("platform", partial(self._channel.send_files, place, files, manner))
+
+    async def edit(self, place: Place, message_id: str, part: Rendered, *, growing: bool = False) -> None:
+        await self._process.step("platform", partial(self._channel.edit, place, message_id, part, growing=growing))
 
     async def delete(self, place: Place, message_id: str) -> None:
         await self._process.step("platform", partial(self._channel.delete, place, message_id))

@@ -1,27 +1,29 @@
 """A channel that remembers what it was asked to show, and fails where a test says so."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from bot.errors import MessageGone, SendError
-from bot.messages import Button, Place
-from bot.ports import Rendered
+from bot.errors import FileRefused, MessageGone, SendError
+from bot.messages import Attachment, Button, File, Person, Place, Quote
+from bot.ports import Manner, Pace, Rendered, Upload
 
 WAIT = 10.0  # seconds; a bound, not a pause
 
 
 class RecordingChannel:
     """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked,
-    ``buttons`` those under the message touched last.
+    ``buttons`` those under the message touched last; ``files`` are what people sent, by id.
 
     ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
     """
 
     stop_button = False
+    shows_tasks = False
+    feedback = False
     typing_interval = 4.0
-    edit_interval = 0.0
-    group_edit_interval = 0.0
+    pace = Pace(interval=0.0, burst=3)
+    group_pace = Pace(interval=0.0, burst=3)
 
     def __init__(self, longest: int = 1_000, *, marks: bool = False) -> None:
         self._longest = longest
@@ -32,15 +34,18 @@ class RecordingChannel:
         self.buttons: tuple[Button, ...] = ()
         self.places: list[Place] = []
         self.replied_to: list[str] = []
+        self.manners: list[Manner] = []
+        self.files: dict[str, bytes] = {}
+        self.said_before: tuple[Quote, ...] = ()
         self.calls: list[tuple[str, str]] = []
-        self.faults: dict[str, list[SendError]] = {}
+        self.faults: dict[str, list[SendError | FileRefused]] = {}
         self.arrives = False
 
     @property
     def shown(self) -> list[str]:
         return list(self.messages.values())
 
-    def render(self, markdown: str) -> list[Rendered]:
+    def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
         step = self._longest
         return [Rendered(markdown[at : at + step]) for at in range(0, len(markdown), step)] or [Rendered("…")]
 
@@ -49,7 +54,41 @@ class RecordingChannel:
         if fault := self._fault("typing"):
             raise fault
 
-    async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
+    def drafts(self, place: Place) -> bool:
+        return False
+
+    async def draft(self, place: Place, part: Rendered, mark: str) -> None:
+        await self._note("draft", part.text)
+
+    def batches(self, files: Sequence[File]) -> list[tuple[File, ...]]:
+        return [(file,) for file in files]
+
+    async def introduce(self, place: Place, person: Person) -> Person:
+        return person
+
+    async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
+        return self.said_before
+
+    async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+        await self._note("fetch", attachment.id)
+        if fault := self._fault("fetch"):
+            raise fault
+        if attachment.id not in self.files:
+            raise FileRefused("The file is no longer there.")
+        return self.files[attachment.id]
+
+    async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
+        shown = Rendered(", ".join(f"[{file.name}]" for file in files))
+        if fault := self._fault("send_files"):
+            if self.arrives:
+                await self.send(place, shown, manner)
+            raise fault
+        return await self.send(place, shown, manner)
+
+    async def greet(self, place: Place, person: Person) -> None:
+        await self._note("greet", person.id)
+
+    async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
         await self._note("send", part.text)
         fault = self._fault("send")
         if fault and not self.arrives:
@@ -58,13 +97,14 @@ class RecordingChannel:
         self.messages[message_id] = part.text
         self.buttons = part.buttons
         self.places.append(place)
-        self._by_mark[mark] = message_id
-        self.replied_to.append(reply_to)
+        self._by_mark[manner.mark] = message_id
+        self.replied_to.append(manner.reply_to)
+        self.manners.append(manner)
         if fault:
             raise fault
         return message_id
 
-    async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
+    async def edit(self, place: Place, message_id: str, part: Rendered, *, growing: bool = False) -> None:
         await self._note("edit", part.text)
         if fault := self._fault("edit"):
             raise fault
@@ -92,7 +132,7 @@ class RecordingChannel:
                     await self._changed.wait_for(lambda: seen(self))
         assert seen(self), self.calls
 
-    def _fault(self, method: str) -> SendError | None:
+    def _fault(self, method: str) -> SendError | FileRefused | None:
         faults = self.faults.get(method)
         return faults.pop(0) if faults else None
 

@@ -7,7 +7,7 @@ from bot.messages import Person
 
 
 def lets_in(person_id: str, *, owner: str = "", allowed: str = "") -> bool:
-    return read_access(owner, allowed).may_talk(Person(person_id))
+    return read_access(owner, allowed).role(Person(person_id)) != ""
 
 
 @pytest.mark.parametrize("allowed", ["", "  ", " , ", ",,"])
@@ -68,11 +68,32 @@ def test_an_account_that_many_people_share_is_never_let_in(shared: str) -> None:
     number = shared.partition(":")[2]
     assert not lets_in(shared, owner=shared)
     assert not lets_in(shared, allowed=f"{shared}, {number}")
-    assert not Access(everyone=True).may_talk(Person(shared))
-    assert not read_access(shared, "").is_owner(Person(shared))
+    assert Access(everyone=True).role(Person(shared), "member", "guest") == ""
 
 
 def test_only_who_is_named_as_the_owner_is_it() -> None:
-    assert read_access("42", "").is_owner(Person("telegram:42"))
-    assert not read_access("42", "43").is_owner(Person("telegram:43"))
-    assert not read_access("", "*").is_owner(Person("telegram:42"))
+    assert read_access("42", "").role(Person("telegram:42")) == "owner"
+    assert read_access("42", "43").role(Person("telegram:43")) == "member"
+    assert read_access("", "*").role(Person("telegram:42")) == "member"
+
+
+@pytest.mark.parametrize(
+    ("given", "chat", "role"),
+    [
+        ("", "", ""),
+        ("member", "", "member"),
+        ("guest", "", "guest"),
+        ("", "guest", "guest"),
+        ("guest", "member", "guest"),
+        ("banned", "guest", ""),
+    ],
+)
+def test_a_group_makes_nobody_more_than_a_guest(given: str, chat: str, role: str) -> None:
+    assert read_access("42", "").role(Person("telegram:7"), given, chat) == role
+
+
+@pytest.mark.parametrize(
+    ("owner", "person"), [("42", "telegram:42"), ("slack:T1:U1", "slack:T1:U1"), ("", ""), ("x", "")]
+)
+def test_the_owner_can_be_written_to_where_the_setting_names_one_account(owner: str, person: str) -> None:
+    assert read_access(owner, "").owner_id == person

@@ -13,6 +13,7 @@ from bot.turn import Outcome
 from simulator.model_reply import Refusal
 from simulator.script import call, text
 from tests.bots import AnHourAhead, bot_on, edit, news, tap, words
+from tests.pictures import PNG
 from tests.recorder import WAIT
 from tests.say import BUDI, GROUP, HERE, inbound
 
@@ -38,33 +39,43 @@ async def test_an_album_with_one_caption_is_one_question(path: Path) -> None:
         assert await bot.store.inbox(HERE.conversation) == []
 
 
-async def test_an_album_without_words_gets_one_notice(path: Path) -> None:
-    async with bot_on(path) as bot:
+async def test_an_album_without_words_is_one_question(path: Path) -> None:
+    async with bot_on(path, text("Ten pictures.")) as bot:
+        bot.channel.files = {f"file-{number}": PNG for number in range(1, 11)}
         await bot.hears(*map(file, range(1, 11)))
         await bot.wakes()
-        assert bot.channel.shown == ["I can't read this kind of message yet. Please write it as text."]
+        assert bot.channel.shown == ["Ten pictures."]
         assert await bot.store.inbox(HERE.conversation) == []
+        shown = bot.model.requests[0]["messages"][0]["content"]
+        assert [block["type"] for block in shown].count("image") == 10
 
 
 async def test_an_album_with_a_command_is_answered_as_the_command_and_its_other_pictures_once(path: Path) -> None:
-    async with bot_on(path) as bot:
+    async with bot_on(path, text("Two pictures.")) as bot:
         await bot.hears(replace(file(1), command="new"), file(2), file(3))
         await bot.wakes()
         await bot.wakes()
-        assert [shown.partition(":")[0].partition(".")[0] for shown in bot.channel.shown] == [
-            "New conversation",
-            "I can't read this kind of message yet",
-        ]
+        assert [shown.partition(":")[0] for shown in bot.channel.shown] == ["New conversation", "Two pictures."]
         assert await bot.wakes() == Outcome()
         assert await bot.store.inbox(HERE.conversation) == []
 
 
-@pytest.mark.parametrize("kind", ["voice", "video_note", "sticker"])
-async def test_a_voice_note_is_never_a_turn_of_a_placeholder_alone(path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["voice", "video_note"])
+async def test_a_voice_note_that_nobody_can_hear_is_never_a_turn_of_a_placeholder_alone(path: Path, kind: str) -> None:
     async with bot_on(path) as bot:
+        bot.channel.files = {"file-1": b"OggS" + bytes(100)}
         await bot.hears(file(1, kind, description="8 s"))
         await bot.wakes()
-        assert bot.channel.shown == ["I can't read this kind of message yet. Please write it as text."]
+        assert bot.channel.shown == ["I can't listen to voice messages here. Please write it instead."]
+
+
+async def test_a_sticker_is_told_by_its_emoji_and_not_fetched(path: Path) -> None:
+    async with bot_on(path, text("Nice.")) as bot:
+        await bot.hears(file(1, "sticker", description="👍"))
+        await bot.wakes()
+        assert bot.channel.shown == ["Nice."]
+        assert "fetch" not in dict(bot.channel.calls)
+        assert '<attachment kind="sticker">👍</attachment>' in words(bot.model.requests[0])
 
 
 async def test_what_is_told_of_an_attachment_in_words_is_read(path: Path) -> None:

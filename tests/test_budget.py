@@ -74,7 +74,7 @@ def test_a_new_thread_is_no_new_chat(conversation: str, chat: str) -> None:
 
 def test_a_turn_is_settled_on_the_day_it_began_whatever_the_clock_says() -> None:
     budget = Budget(person_day=1, month=2)
-    assert budget.counters(ANN.id, HERE.conversation, EVENING) == {
+    assert budget.counters(ANN, HERE.conversation, EVENING) == {
         Counter("person:telegram:1", "2026-11-30"): 1,
         Counter("chat:telegram:1", "2026-11-30"): None,
         Counter("all", "2026-11-30"): None,
@@ -149,7 +149,7 @@ def test_what_we_answer_ourselves_is_no_turn_of_the_model() -> None:
 
 def test_a_budget_is_nearly_spent_above_four_fifths() -> None:
     budget = Budget(day=1_000)
-    counters = budget.counters(ANN.id, HERE.conversation, EVENING)
+    counters = budget.counters(ANN, HERE.conversation, EVENING)
     day = Counter("all", "2026-11-30")
     assert not budget.is_nearly_spent(counters, {day: Spent(800)})
     assert budget.is_nearly_spent(counters, {day: Spent(801)})

@@ -85,13 +85,14 @@ async def test_a_message_is_not_sent_again_because_the_store_fails_for_a_moment_
 
 
 async def test_another_invocation_begins_only_when_the_quiet_that_was_asked_for_is_over(path: Path) -> None:
-    async with bot_on(path, reply(text("one two three four five six " * 40), pace=0.05), text("Done.")) as bot:
+    async with bot_on(path, reply(text("one two three four five six " * 40), pace=0.05)) as bot:
         bot.channel.faults["send"] = [SendLater("429", 300)]
         await bot.hears(inbound())
         outcome = await bot.wakes(seconds=2)
         assert outcome.again_in is not None
         assert 295 < outcome.again_in <= 300
         assert bot.wake.woken == []
+    async with bot_on(path, text("Done.")) as bot:
         await bot.wakes()
         assert bot.channel.shown == ["Done."]
 

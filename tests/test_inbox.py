@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from bot.inbox import LONG, asked_in, is_readable, run_of, said_in, still_arriving, turn_with, with_edits
-from bot.messages import Attachment, Ended, Inbound, Returned
+from bot.inbox import LONG, asked_in, run_of, said_in, still_arriving, to_us, turn_with, with_edits
+from bot.messages import Ended, Inbound, Returned
 from tests.bots import edit
 from tests.say import asked, inbound, returned
 
@@ -46,18 +46,18 @@ def test_a_run_ends_where_another_kind_begins() -> None:
     assert run_of(inbox, lambda each: each.command) == inbox[:2]
 
 
-@pytest.mark.parametrize(
-    ("attachments", "text", "readable"),
-    [
-        ((), "", True),
-        ((Attachment("photo", "f1"),), "", False),
-        ((Attachment("photo", "f1"),), "what is this?", True),
-        ((Attachment("voice", "f1", description="8 s"),), "", False),
-        ((Attachment("location", description="-7.9, 112.9"),), "", True),
-    ],
-)
-def test_a_file_alone_is_not_readable_yet(attachments: tuple[Attachment, ...], text: str, readable: bool) -> None:
-    assert is_readable(inbound(text, attachments=attachments)) is readable
+ALBUM = [
+    inbound("", 1, album="g", addressed=False),
+    inbound("look, bot", 2, album="g"),
+    inbound("lunch?", 3, addressed=False),
+]
+
+
+@pytest.mark.parametrize(("follows", "heard"), [(False, ["1", "2"]), (True, ["1", "2", "3"])])
+def test_an_album_is_to_us_as_a_whole_and_other_talk_where_we_follow_it(follows: bool, heard: list[str]) -> None:
+    to, others = to_us(ALBUM, follows=follows)
+    assert [each.native_id for each in to] == heard
+    assert len(to) + len(others) == 3
 
 
 RECORD = [

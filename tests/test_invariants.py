@@ -34,11 +34,9 @@ from msgspec.structs import replace
 from bot.access import Access
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.agent import Agent, Limits
-from bot.context import Marks
+from bot.agent import Limits
 from bot.delivery import answer_text
 from bot.errors import ChatClosed, ChatMoved, MessageGone, Retry, SendError, SendLater, SendRefused, SendUncertain
-from bot.folding import Folding
 from bot.history import reply_text
 from bot.intake import accept, sweep
 from bot.messages import (
@@ -56,11 +54,10 @@ from bot.messages import (
     Returned,
     Summary,
 )
-from bot.policies.window import Window
-from bot.ports import Clock, OnText, Prompt, Rendered, Store
-from bot.prompt import PromptBuilder
+from bot.ports import Clock, Manner, OnText, Prompt, Rendered, Store
 from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome, Turns
+from tests.bots import turns_of
 from tests.brain import ENDINGS, STEPS, Brain, ids_in
 from tests.mortal import (
     Fate,
@@ -153,22 +150,22 @@ class Platform(RecordingChannel):
         self.sent: dict[str, Sent] = {}
         self.offered: defaultdict[str, list[Button]] = defaultdict(list)
 
-    async def send(self, place: Place, part: Rendered, *, reply_to: str, mark: str) -> str:
+    async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
         self._check_open(place)
         known = set(self.messages)
         try:
-            return await super().send(place, part, reply_to=reply_to, mark=mark)
+            return await super().send(place, part, manner)
         finally:
             for message_id in self.messages.keys() - known:
-                self.sent[message_id] = Sent(place.chat, mark)
+                self.sent[message_id] = Sent(place.chat, manner.mark)
             self._note_buttons(place, part)
 
-    async def edit(self, place: Place, message_id: str, part: Rendered) -> None:
+    async def edit(self, place: Place, message_id: str, part: Rendered, *, growing: bool = False) -> None:
         self._check_open(place)
         if message_id in self.sent and self.sent[message_id].chat != place.chat:
             raise MessageGone("message to edit not found")
         try:
-            await super().edit(place, message_id, part)
+            await super().edit(place, message_id, part, growing=growing)
         except MessageGone:
             self.messages.pop(message_id, None)
             raise
@@ -323,26 +320,17 @@ class World:
 
     def _turns(self, process: Process, conversation: str) -> Turns:
         store = ProcessStore(process, self.store, self.elsewhere)
-        toolbox = self._toolbox(process)
-        prompts = PromptBuilder("Be kind.", toolbox, 1_000)
-        folding = Folding(prompts, Window(), Marks())
-        agent = Agent(
-            model=ProcessModel(process, _Watched(self, conversation, process)),
-            prompts=prompts,
-            toolbox=toolbox,
-            clock=self.clock,
-            limits=Limits(model_calls=8, pauses=8),
-            folding=folding,
-        )
-        return Turns(
-            store=store,
-            wake=ProcessWake(process, self),
-            channels={"telegram": ProcessChannel(process, self.platform)},
-            agent=agent,
+        turns, _ = turns_of(
+            store,
+            {"telegram": ProcessChannel(process, self.platform)},
+            ProcessModel(process, _Watched(self, conversation, process)),
+            self._toolbox(process),
+            self.clock,
+            ProcessWake(process, self),
             access=self._access,
-            clock=self.clock,
-            folding=folding,
+            limits=Limits(model_calls=8, pauses=8),
         )
+        return turns
 
     def _toolbox(self, process: Process) -> Toolbox:
         async def do(what: str) -> None:
@@ -407,7 +395,7 @@ class World:
         for inbound in waiting:
             stops = inbound.kind == "message" and inbound.command == "stop"
             waited = self.clock.now() - self.accepted_at[inbound.id]
-            if stops and self._access.may_talk(inbound.sender) and waited > STOP_WITHIN:
+            if stops and self._access.role(inbound.sender) and waited > STOP_WITHIN:
                 self.faults.append(f"a model call {waited} s after {inbound}")
         chat = self._chat(conversation)
         if chat.blocked and len(chat.places) == 1 and not any(inbound.kind == "left" for inbound in waiting):

@@ -15,22 +15,18 @@ from bot.access import Access
 from bot.adapters import dynamodb_store
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.agent import Agent, Limits
+from bot.agent import Limits
 from bot.budget import FIRST, Budget
 from bot.clock import SystemClock
-from bot.context import Marks
 from bot.deadline import Deadline
-from bot.folding import Folding
 from bot.messages import Bill, Counter, Inbound, Place, Spent
-from bot.policies.window import Window
 from bot.ports import Store
-from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox
 from bot.turn import Outcome, Turns
 from simulator.model_reply import Answer
 from simulator.model_rules import Json
 from simulator.script import call, overloaded, reply, scripted, text
-from tests.bots import EVERYONE, NoWake, bot_on, tap, words
+from tests.bots import NoWake, bot_on, tap, turns_of, words
 from tests.emulator import Account
 from tests.recorder import WAIT, RecordingChannel
 from tests.say import ANN, BUDI, HERE, inbound
@@ -89,19 +85,8 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
 async def turns_on(store: Store, budget: Budget, *script: Answer) -> AsyncIterator[tuple[Turns, RecordingChannel]]:
     async with scripted(*script) as model, client("key", model.url) as anthropic:
         toolbox, clock, channel = Toolbox([]), Noon(), RecordingChannel()
-        prompts = PromptBuilder("Be kind.", toolbox, 1_000)
-        folding = Folding(prompts, Window(), Marks())
-        agent = Agent(AnthropicModel(anthropic, "claude-sonnet-5-5"), prompts, toolbox, clock, Limits(), folding)
-        turns = Turns(
-            store=store,
-            wake=NoWake(),
-            channels={"telegram": channel},
-            agent=agent,
-            access=EVERYONE,
-            clock=Noon(),
-            folding=folding,
-            budget=budget,
-        )
+        claude = AnthropicModel(anthropic, "claude-sonnet-5-5")
+        turns, _ = turns_of(store, {"telegram": channel}, claude, toolbox, clock, NoWake(), budget=budget)
         yield turns, channel
 
 
@@ -155,7 +140,7 @@ async def test_a_turn_cut_by_a_kill_is_neither_paid_for_twice_nor_forgotten(path
     async with bot_on(path, said("Done."), budget=budget, clock=Noon(hours_later=13)) as bot:
         bot.deeds.gate.set()
         await bot.wakes()
-        counters = Budget().counters(ANN.id, HERE.conversation, int(NOON))
+        counters = Budget().counters(ANN, HERE.conversation, int(NOON))
         spent = await bot.store.spent(list(counters))
         assert {each.amount for each in spent.values()} == {2 * PRICE}
         assert {(each.bill.turns, each.bill.calls) for each in spent.values()} == {(1, 2)}

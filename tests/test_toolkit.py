@@ -60,7 +60,7 @@ ODD = Toolbox([odd, place])
 
 
 async def run(name: str = "echo", **arguments: Any) -> tuple[str, bool]:
-    result = await BOX.call(call(name, **arguments), CONTEXT, 5)
+    result = (await BOX.call(call(name, **arguments), CONTEXT, 5)).result
     assert result["tool_use_id"] == "A"
     return result["content"], result.get("is_error", False)
 
@@ -85,7 +85,7 @@ async def test_wrong_arguments_are_named_and_the_tool_is_not_run(arguments: dict
 
 
 async def test_arguments_that_are_no_object_are_refused() -> None:
-    result = await BOX.call({**call("echo"), "input": '{"text": "a"}'}, CONTEXT, 5)
+    result = (await BOX.call({**call("echo"), "input": '{"text": "a"}'}, CONTEXT, 5)).result
     assert result["is_error"]
 
 
@@ -107,7 +107,7 @@ async def test_a_tool_that_hangs_is_stopped() -> None:
 
 
 async def run_oddly(how: str) -> tuple[str, bool]:
-    result = await ODD.call(call("odd", how=how), CONTEXT, 5)
+    result = (await ODD.call(call("odd", how=how), CONTEXT, 5)).result
     return result["content"], result.get("is_error", False)
 
 
@@ -132,7 +132,7 @@ async def test_a_cancelled_turn_cancels_its_tool() -> None:
 
 
 async def test_the_context_may_have_any_name() -> None:
-    result = await ODD.call(call("place"), CONTEXT, 5)
+    result = (await ODD.call(call("place"), CONTEXT, 5)).result
     assert result["content"] == HERE.chat
 
 

@@ -409,7 +409,9 @@ async def test_a_stranger_costs_nothing_and_hears_how_to_get_in(path: Path) -> N
     async with bot_on(path, access=Access(owner="telegram:9")) as bot:
         await bot.hears(inbound("hi"))
         await bot.wakes()
-        assert bot.channel.shown == ["This bot is private. Your id is telegram:1; its owner can let you in with it."]
+        assert bot.channel.shown == [
+            "This bot is private. I have asked its owner to let you in; your id is telegram:1."
+        ]
 
 
 # Crashes: what another process finds.
@@ -510,6 +512,10 @@ async def test_flood_control_longer_than_the_invocation_is_waited_out_without_on
         outcome = await bot.wakes(seconds=20)
         assert outcome.again_in is not None
         assert 299 < outcome.again_in <= 300
+        before = len(bot.channel.calls)
+        assert (await bot.wakes(seconds=20)).again_in is not None
+        assert bot.channel.calls[before:] == []
+    async with bot_on(path) as bot:
         assert await bot.wakes() == Outcome()
         assert bot.channel.shown == ["Hello."]
 

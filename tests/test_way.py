@@ -382,6 +382,6 @@ async def test_the_schedules_sweep_wakes_what_was_never_woken(aws: Account, monk
         (wake,) = await way.cloud.receive(5)
         await asyncio.to_thread(way.cloud.delete, wake)  # lost
         monkeypatch.setattr("handlers.webhook.OVERDUE", -5.0)
-        assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1}
+        assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1, "late": 0}
         way.cloud.deaf = False
         await way.telegram_says("Late but there.")

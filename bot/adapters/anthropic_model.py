@@ -140,6 +140,8 @@ class AnthropicModel:
 
     async def _open(self, prompt: Prompt) -> Stream:
         body = request(shaped(prompt, self._facts), self._model)
+        if self._facts.diagnostics and prompt.compacts is None:
+            body["diagnostics"] = {"previous_message_id": prompt.previous or None}
         try:
             return await self._send(body)
         except anthropic.APIConnectionError as fault:
@@ -234,6 +236,13 @@ def _readable(block: Json) -> Json:
     return {name: whole(value) if name in ("text", "thinking") else value for name, value in block.items()}
 
 
+def miss_of(message: Json) -> str:
+    """The provider's word for why the cache held less than it could have, or ""."""
+    diagnostics = message.get("diagnostics")
+    reason = diagnostics.get("cache_miss_reason") if isinstance(diagnostics, dict) else None
+    return str(reason.get("type") or "") if isinstance(reason, dict) else ""
+
+
 def usage_of(counts: Json) -> Usage:
     """The ``usage`` object of a message. Where it does not say for how long what it wrote to the cache is kept, that is
     five minutes. What folding the messages took stands beside it, by steps."""
@@ -256,6 +265,8 @@ class Draft:
 
     def __init__(self) -> None:
         self.whole = False
+        self._id = ""
+        self._missed = ""
         self._model = ""
         self._stop_reason = ""
         self._usage: Json = {}
@@ -266,6 +277,8 @@ class Draft:
         """Take one event in; returns the text it added for the reader, or ""."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
+                self._id = message.get("id") or ""
+                self._missed = miss_of(message)
                 self._model = message.get("model") or ""
                 self._usage |= message.get("usage") or {}
             case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
@@ -302,6 +315,7 @@ class Draft:
         """The whole reply. Raises ModelUnavailable where the stream ended before the model did."""
         if not self.whole:
             raise ModelUnavailable("the model's stream ended early")
+        self._mend_calls()
         spoiled = self._parse_arguments()
         return Reply(
             content=[_readable(self._blocks[index]) for index in sorted(self._blocks)],
@@ -309,7 +323,21 @@ class Draft:
             model=self._model,
             usage=usage_of(self._usage),
             spoiled=spoiled,
+            id=self._id,
+            missed=self._missed,
         )
+
+    def _mend_calls(self) -> None:
+        """Give each call an id of its own, a name and an input: not every server does."""
+        taken: set[str] = set()
+        for index, block in self._blocks.items():
+            if block.get("type") != "tool_use":
+                continue
+            name = str(block.get("id") or f"call_{index}")
+            block["id"] = name if name not in taken else f"{name}_{index}"
+            block["name"] = str(block.get("name") or "")
+            block.setdefault("input", {})
+            taken.add(block["id"])
 
     def _parse_arguments(self) -> dict[str, str]:
         """Set each call's input from its pieces; returns those that are no JSON object, by tool_use id.

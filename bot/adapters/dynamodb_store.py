@@ -4,23 +4,28 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
 
     sk                        attributes
     HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON), settings (JSON)
-    IN#<order>#<message id>   inbound (zlib-compressed JSON); its state: ``pending``, then neither, then ``expires_at``;
-                              until then ``due_shard`` and ``received_at``
+    IN#<order>#<message id>   until it is taken ``pending``; until it is answered inbound (zlib-compressed JSON), then
+                              ``expires_at``. To the bot: until it is answered ``due_shard`` and ``received_at``; not
+                              to the bot: until it is taken ``expires_at``
     H#<seq>                   zipped (an entry, zlib-compressed JSON), chunks
     H#<seq>#<chunk>           zipped, the rest of a large entry
     T#<tool_use id>           started, or zipped (the ToolRun) and chunks
     T#<tool_use id>#<chunk>   zipped, the rest of a large result
+    R#<id>                    reminder (JSON), due_shard and received_at: the time that it is for
 
-A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at.
+A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. So is what is
+known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
 it only while it has that attribute, so tombstones cost a read nothing, and a message that arrives late sorts to its
 place however much has been answered since. Unlike a global index, a local one can be read consistently. Its price is
-that a conversation may hold at most 10 GB.
+that a conversation may hold at most 10 GB. What is not to the bot passes unanswered after a while. It sorts behind what
+is, the newest first: a query ends where that begins which has passed, however late the sweep by time to live is.
 
 What is not done after a while, its wake lost, is found across conversations through the sparse global index ``due``,
-spread over a few shards so that no key is hot. A sweep a minute late is fine, so eventual consistency is.
+spread over a few shards so that no key is hot. A sweep a minute late is fine, so eventual consistency is. Reminders are
+in it too, in shards of their own: one whose schedule failed is found there when its time has passed.
 
 What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1.0 stays 1.0, integers have any size.
 """
@@ -28,7 +33,7 @@ What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1
 import asyncio
 import random
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from botocore.exceptions import (
@@ -38,9 +43,11 @@ from botocore.exceptions import (
     HTTPClientError,
     NoCredentialsError,
 )
+from msgspec import json
 from msgspec.structs import replace
 
-from bot.errors import BudgetExceeded, ConfigError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
+from bot.keeping import MOST_PENDING, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
 from bot.messages import (
     Bill,
     ChatSettings,
@@ -48,11 +55,14 @@ from bot.messages import (
     Head,
     Inbound,
     Numbered,
+    Profile,
+    Reminder,
     Spend,
     Spent,
     ToolRun,
     decode_entry,
     decode_inbound,
+    decode_profile,
     decode_settings,
     decode_tool_run,
     decode_turn,
@@ -66,12 +76,6 @@ Client = Any
 Item = dict[str, dict[str, Any]]
 """Attributes as the API spells them: ``{"until_ms": {"N": "1"}}``."""
 
-REMEMBERED = 14 * 24 * 3600
-"""Seconds for which an answered message is recognised. Telegram repeats an update for a day, Slack for hours."""
-
-MOST_PENDING = 50
-"""Messages handed out at once. A transaction has 100 items, and room must be left for entries and answered messages."""
-
 SHARDS = ("0", "1", "2", "3")
 MOST_OVERDUE = 250
 """Of one shard, handed out at once."""
@@ -84,6 +88,9 @@ TRANSACTION_BYTES = 4_000_000
 """A transaction may carry 4 MB; the rest is left to keys and the head."""
 
 BATCH_KEYS = 100
+
+MOST_REMINDERS = 100
+"""Of one conversation, handed out at once."""
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
@@ -155,6 +162,14 @@ _OURS = "lease_owner = :owner AND last_seq = :before"
 _OURS_AND_HELD = f"{_OURS} AND until_ms > :released"
 """What fences every step: its owner holds the lease, and knows the newest entry. Values: ``_fence``."""
 
+_LAST_ENTRY = "H#:"
+"""Sorts behind every entry: ":" is the character after "9"."""
+
+_IS_OLD_TOMBSTONE = "attribute_not_exists(pending) AND expires_at <= :old"
+
+
+_decode_reminder = json.Decoder(Reminder).decode
+
 
 class _ConditionFailed(Exception):
     """A condition of a write did not hold. ``item`` is what was stored there; ``index`` its place in a transaction."""
@@ -179,28 +194,27 @@ class DynamoDBStore:
         self._clock = clock
 
     async def receive(self, inbound: Inbound) -> Receipt:
-        """One conditional put. A pending or taken message has no ``expires_at``: only what is answered may be swept.
+        """One conditional put. What is to the bot has no ``expires_at`` until it is answered: it is never swept.
 
-        The sweep by time to live runs late, so a tombstone whose time is over counts as absent. Where the client
-        repeated a put whose answer was lost, the first delivery may be told WAITING instead of NEW.
+        The sweep by time to live runs late, so what has expired counts as absent. Where the client repeated a put
+        whose answer was lost, the first delivery may be told WAITING instead of NEW.
         """
+        now = int(self._clock.now())
         try:
             await self._call(
                 self._client.put_item,
                 TableName=self._table,
                 Item={
                     **_key(inbound.conversation, f"IN#{inbound.key}"),
-                    "pending": {"S": inbound.key},
-                    "due_shard": {"S": _shard(inbound.conversation)},
-                    "received_at": _number(int(self._clock.now())),
+                    **_waiting(inbound, now),
                     "inbound": {"B": zlib.compress(encode(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
-                ExpressionAttributeValues={":now": _number(int(self._clock.now()))},
+                ExpressionAttributeValues={":now": _number(now)},
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except _ConditionFailed as failed:
-            return Receipt.DONE if "expires_at" in failed.item else Receipt.WAITING
+            return Receipt.WAITING if "inbound" in failed.item else Receipt.DONE
         return Receipt.NEW
 
     async def claim(self, conversation: str, owner: str, until_ms: int) -> Head | None:
@@ -250,7 +264,7 @@ class DynamoDBStore:
                 },
             )
         except _ConditionFailed as failed:
-            raise _lost(head) from failed
+            raise lost(head) from failed
 
     async def commit(self, head: Head, change: Change) -> Head:
         """One transaction, or one plain update where only the head changes (half the price).
@@ -260,19 +274,11 @@ class DynamoDBStore:
         the rest are marked in transactions of their own before it: they belong to this turn already, so a cut in
         between answers nothing twice.
         """
-        after = replace(
-            head,
-            owner="" if change.release else head.owner,
-            until_ms=0 if change.release else head.until_ms,
-            last=head.last + len(change.entries),
-            since=head.since if change.since is None else change.since,
-            turn=change.turn,
-            settings=change.settings or head.settings,
-        )
+        stored = after(head, change)
         for spend in change.spend:  # a counter that is not there yet has no amount that a condition could look at
             if spend.limit is not None and spend.amount > spend.limit:
                 raise BudgetExceeded(spend)
-        update_head = self._update_head(head, after, change.release)
+        update_head = self._update_head(head, stored, change.release)
         spends = [self._spend(spend) for spend in change.spend]
         entries = [
             put
@@ -285,10 +291,8 @@ class DynamoDBStore:
         if room < 0:
             items = len(spends) + len(entries) + len(taken)
             raise ValueError(f"One step of {head.conversation!r} has {items} items; 99 fit.")
+        await self._guarded(head, done[room:])
         try:
-            for first in range(room, len(done), TRANSACTION_ITEMS - 1):
-                guarded = done[first : first + TRANSACTION_ITEMS - 1]
-                await self._transact([{"ConditionCheck": self._guard(head)}, *guarded])
             if writes := [*spends, *entries, *taken, *done[:room]]:
                 pauses = _CROWD_PAUSES if spends else _CONFLICT_PAUSES
                 await self._transact([{"Update": update_head}, *writes], pauses)
@@ -297,23 +301,26 @@ class DynamoDBStore:
         except _ConditionFailed as failed:
             if 0 < failed.index <= len(spends):
                 raise BudgetExceeded(change.spend[failed.index - 1]) from failed
-            if failed.index:
-                raise LookupError(f"A message to settle was never received in {head.conversation!r}.") from failed
-            raise _lost(head) from failed
-        return after
+            raise _refusal(head, failed) from failed
+        return stored
 
     async def inbox(self, conversation: str) -> list[Inbound]:
-        """One query of one page, at most MOST_PENDING messages, and fewer where they are very long."""
+        """One query of one page, at most MOST_PENDING messages, and fewer where they are very long. If there are more,
+        those to the bot come first, then the newest others."""
         answer = await self._call(
             self._client.query,
             TableName=self._table,
             IndexName="pending",
-            KeyConditionExpression="pk = :pk",
-            ExpressionAttributeValues={":pk": {"S": f"C#{conversation}"}},
+            KeyConditionExpression="pk = :pk AND pending < :expired",
+            ExpressionAttributeValues={
+                ":pk": {"S": f"C#{conversation}"},
+                ":expired": {"S": _passing(int(self._clock.now()))},
+            },
             ConsistentRead=True,
             Limit=MOST_PENDING,
         )
-        return [decode_inbound(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"]]
+        pending = (decode_inbound(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"])
+        return sorted(pending, key=lambda inbound: inbound.key)
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         """One range query, a page per megabyte.
@@ -322,23 +329,9 @@ class DynamoDBStore:
         everybody else an entry is there when it is whole and all before it are there.
         """
         since = max(since, 1)
-        request: dict[str, Any] = {
-            "TableName": self._table,
-            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
-            "ExpressionAttributeValues": {
-                ":pk": {"S": f"C#{conversation}"},
-                ":first": {"S": _entry_key(since)},
-                ":end": {"S": "H#:"},  # ":" is the character after "9"
-            },
-            "ConsistentRead": True,
-        }
-        items: dict[str, Item] = {}
-        while True:
-            answer = await self._call(self._client.query, **request)
-            items.update((item["sk"]["S"], item) for item in answer["Items"])
-            if "LastEvaluatedKey" not in answer:
-                return list(_entries(items, since))
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        pages = self._pages(conversation, _entry_key(since), _LAST_ENTRY)
+        items = {item["sk"]["S"]: item async for page in pages for item in page}
+        return list(_entries(items, since))
 
     async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
         """A start is put only where nothing is; a result always, in one transaction where it needs several items.
@@ -378,6 +371,113 @@ class DynamoDBStore:
         items = await self._get_all([_counter_key(counter) for counter in by_key.values()])
         return {by_key[item["pk"]["S"]]: _spent(item) for item in items}
 
+    async def knows(self, conversation: str) -> bool:
+        """One read of one number: whoever may ask this need not be allowed to read anything else."""
+        answer = await self._call(
+            self._client.get_item,
+            TableName=self._table,
+            Key=_key(conversation, "HEAD"),
+            ProjectionExpression="last_seq",
+            ConsistentRead=True,
+        )
+        return int(answer.get("Item", {}).get("last_seq", _number(0))["N"]) > 0
+
+    async def profile(self, person: str) -> Profile:
+        answer = await self._call(
+            self._client.get_item, TableName=self._table, Key=_person_key(person), ConsistentRead=True
+        )
+        return decode_profile(answer["Item"]["profile"]["B"]) if "Item" in answer else Profile()
+
+    async def keep_profile(self, person: str, profile: Profile) -> bool:
+        """Where the client repeated a put whose answer was lost, it may be told False of its own."""
+        kept = replace(profile, version=profile.version + 1)
+        condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
+        if profile.version:
+            values = {":before": _number(profile.version)}
+            condition = {"ConditionExpression": "profile_version = :before", "ExpressionAttributeValues": values}
+        item = {**_person_key(person), "profile": {"B": encode(kept)}, "profile_version": _number(kept.version)}
+        try:
+            await self._call(self._client.put_item, TableName=self._table, Item=item, **condition)
+        except _ConditionFailed:
+            return False
+        return True
+
+    async def reminders(self, conversation: str) -> list[Reminder]:
+        """Asks for one attribute: whoever may read this need not be allowed to read anything else."""
+        pages = self._pages(conversation, "R#", "R$", ProjectionExpression="reminder")
+        reminders = [_decode_reminder(item["reminder"]["B"]) async for page in pages for item in page]
+        return sorted(reminders, key=lambda each: (each.at, each.id))[:MOST_REMINDERS]
+
+    async def put_reminder(self, reminder: Reminder) -> None:
+        conversation = reminder.place.conversation
+        item = {
+            **_key(conversation, f"R#{reminder.id}"),
+            "reminder": {"B": encode(reminder)},
+            "due_shard": {"S": f"R{_shard(conversation)}"},
+            "received_at": _number(reminder.at),
+        }
+        await self._call(self._client.put_item, TableName=self._table, Item=item)
+
+    async def delete_reminder(self, conversation: str, id: str) -> bool:
+        """Where the client repeated a deletion whose answer was lost, it may be told False of its own."""
+        answer = await self._call(
+            self._client.delete_item,
+            TableName=self._table,
+            Key=_key(conversation, f"R#{id}"),
+            ReturnValues="ALL_OLD",
+        )
+        return "Attributes" in answer
+
+    async def overdue_reminders(self, since: int, before: int) -> list[tuple[str, str, int]]:
+        """Conversation, id and time of those whose time, in Unix seconds, lies between these two, for a sweep. As
+        ``overdue``; one that is paused, or told already, may be among them."""
+        found = []
+        for shard in SHARDS:
+            answer = await self._call(
+                self._client.query,
+                TableName=self._table,
+                IndexName="due",
+                KeyConditionExpression="due_shard = :shard AND received_at BETWEEN :since AND :before",
+                ExpressionAttributeValues={
+                    ":shard": {"S": f"R{shard}"},
+                    ":since": _number(since),
+                    ":before": _number(before),
+                },
+                Limit=MOST_OVERDUE,
+            )
+            found += [_reminded(item) for item in answer["Items"]]
+        return found
+
+    async def forget(self, head: Head) -> None:
+        """Every write holds only while the lease does: a worker that was stalled deletes nothing of what came after.
+
+            the window shrinks to the running turn ─> counters, tool runs, reminders, old tombstones and the record
+            before it go, 99 items at a time ─> the turn's own entries go with the head, what it took is answered
+
+        Cut anywhere, this leaves a whole conversation whose turn goes on and does it again. The tombstone of a message
+        that may still be repeated stays its usual time, as whoever asked to be forgotten is not answered twice either;
+        it holds no words.
+        """
+        conversation, now = head.conversation, int(self._clock.now())
+        own, taken = (head.turn.first, head.turn.inbox) if head.turn is not None else (head.last + 1, ())
+        old = {":old": _number(now + REMEMBERED - REPEATS)}
+        await self._begin_window(head, own)
+        counters = [_counter_key(counter) for counter in counters_to_forget(conversation, now)]
+        await self._guarded(head, self._deletes(await self._get_all(counters)))
+        for pages in (
+            self._keys(conversation, "R#", "T$"),
+            self._keys(conversation, "IN#", "IN$", old, FilterExpression=_IS_OLD_TOMBSTONE),
+            self._keys(conversation, "H#", f"{_entry_key(own - 1)}#:"),
+        ):
+            async for page in pages:
+                await self._guarded(head, self._deletes(page))
+        last = [self._finish(conversation, key) for key in dict.fromkeys(taken)]
+        async for page in self._keys(conversation, _entry_key(own), _LAST_ENTRY):
+            last += self._deletes(page)
+        early = max(len(last) - (TRANSACTION_ITEMS - 1), 0)
+        await self._guarded(head, last[:early])
+        await self._fenced([{"Delete": self._guard(head)}, *last[early:]], head)
+
     async def overdue(self, before: int) -> list[str]:
         """One query of one page for each shard, oldest first."""
         found: dict[str, None] = {}
@@ -393,22 +493,22 @@ class DynamoDBStore:
             found.update((item["pk"]["S"].removeprefix("C#"), None) for item in answer["Items"])
         return list(found)
 
-    def _update_head(self, head: Head, after: Head, release: bool) -> dict[str, Any]:
+    def _update_head(self, head: Head, stored: Head, release: bool) -> dict[str, Any]:
         """The one write that every step goes through."""
         assignments = ["last_seq = :last", "since_seq = :since"]
-        values = {**_fence(head), ":last": _number(after.last), ":since": _number(after.since)}
+        values = {**_fence(head), ":last": _number(stored.last), ":since": _number(stored.since)}
         if release:
             assignments.append("until_ms = :released")
-        if after.settings != head.settings:
+        if stored.settings != head.settings:
             assignments.append("settings = :settings")
-            values[":settings"] = {"B": encode(after.settings)}
-        if after.turn is not None:
+            values[":settings"] = {"B": encode(stored.settings)}
+        if stored.turn is not None:
             assignments.append("turn = :turn")
-            values[":turn"] = {"B": encode(after.turn)}
+            values[":turn"] = {"B": encode(stored.turn)}
         return {
             "TableName": self._table,
             "Key": _key(head.conversation, "HEAD"),
-            "UpdateExpression": f"SET {', '.join(assignments)}{' REMOVE turn' if after.turn is None else ''}",
+            "UpdateExpression": f"SET {', '.join(assignments)}{' REMOVE turn' if stored.turn is None else ''}",
             # A release by the client's own repeat, after its first answer was lost, finds the lease released.
             "ConditionExpression": _OURS if release else _OURS_AND_HELD,
             "ExpressionAttributeValues": values,
@@ -422,8 +522,38 @@ class DynamoDBStore:
             "ExpressionAttributeValues": _fence(head),
         }
 
+    async def _begin_window(self, head: Head, since: int) -> None:
+        guard = self._guard(head)
+        values = {**guard.pop("ExpressionAttributeValues"), ":since": _number(since)}
+        try:
+            await self._call(
+                self._client.update_item,
+                **guard,
+                UpdateExpression="SET since_seq = :since",
+                ExpressionAttributeValues=values,
+            )
+        except _ConditionFailed as failed:
+            raise lost(head) from failed
+
+    async def _guarded(self, head: Head, writes: Sequence[dict[str, Any]]) -> None:
+        """Writes that need not be one step, as many at a time as fit, each only while the lease holds."""
+        for first in range(0, len(writes), TRANSACTION_ITEMS - 1):
+            some = writes[first : first + TRANSACTION_ITEMS - 1]
+            await self._fenced([{"ConditionCheck": self._guard(head)}, *some], head)
+
+    async def _fenced(self, writes: list[dict[str, Any]], head: Head) -> None:
+        """One transaction, whose first item holds only while the lease does, the others where they settle messages."""
+        try:
+            await self._transact(writes)
+        except _ConditionFailed as failed:
+            raise _refusal(head, failed) from failed
+
+    def _deletes(self, items: Iterable[Item]) -> list[dict[str, Any]]:
+        return [{"Delete": {"TableName": self._table, "Key": {"pk": item["pk"], "sk": item["sk"]}}} for item in items]
+
     def _take(self, conversation: str, key: str) -> dict[str, Any]:
-        return self._settle(conversation, key, UpdateExpression="REMOVE pending")
+        # What a turn took no longer passes by itself.
+        return self._settle(conversation, key, UpdateExpression="REMOVE pending, expires_at")
 
     def _finish(self, conversation: str, key: str) -> dict[str, Any]:
         return self._settle(
@@ -472,6 +602,34 @@ class DynamoDBStore:
         if size > TRANSACTION_BYTES:
             raise ValueError(f"One step is {size} bytes compressed; {TRANSACTION_BYTES} fit. Large blocks go to blobs.")
         await self._call(self._client.transact_write_items, pauses, TransactItems=writes)
+
+    async def _pages(
+        self, conversation: str, first: str, end: str, values: Item | None = None, **request: Any
+    ) -> AsyncIterator[list[Item]]:
+        """The items between two sort keys, in order, a page per megabyte."""
+        request |= {
+            "TableName": self._table,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
+            "ExpressionAttributeValues": {
+                ":pk": {"S": f"C#{conversation}"},
+                ":first": {"S": first},
+                ":end": {"S": end},
+                **(values or {}),
+            },
+            "ConsistentRead": True,
+        }
+        while True:
+            answer = await self._call(self._client.query, **request)
+            yield answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def _keys(
+        self, conversation: str, first: str, end: str, values: Item | None = None, **request: Any
+    ) -> AsyncIterator[list[Item]]:
+        """The same, but of each item only its key."""
+        return self._pages(conversation, first, end, values, ProjectionExpression="pk, sk", **request)
 
     async def _get(self, conversation: str, keys: Iterable[str]) -> dict[str, Item]:
         """The items that are there, by their sort key."""
@@ -550,8 +708,23 @@ def _cancellation(reasons: list[dict[str, Any]], text: str) -> Exception | None:
     return None
 
 
-def _lost(head: Head) -> LeaseLost:
-    return LeaseLost(f"{head.owner!r} no longer holds {head.conversation!r}, or does not know its newest entry.")
+def _refusal(head: Head, failed: _ConditionFailed) -> Exception:
+    if failed.index:
+        return LookupError(f"A message to settle was never received in {head.conversation!r}.")
+    return lost(head)
+
+
+def _waiting(inbound: Inbound, now: int) -> Item:
+    """The state of a message that has just come."""
+    if (expires := passes_at(inbound, now)) is not None:
+        return {"pending": {"S": f"{_passing(expires)}#{inbound.key}"}, "expires_at": _number(expires)}
+    shard = {"due_shard": {"S": _shard(inbound.conversation)}, "received_at": _number(now)}
+    return {"pending": {"S": inbound.key}, **shard}
+
+
+def _passing(at: int) -> str:
+    """Sorts behind all that is to the bot, as a platform's order begins with a digit; what passes later comes first."""
+    return f"~{10**12 - at:012d}"
 
 
 def _fence(head: Head) -> Item:
@@ -564,6 +737,14 @@ def _key(conversation: str, sk: str) -> Item:
 
 def _counter_key(counter: Counter) -> Item:
     return {"pk": {"S": f"B#{counter.scope}#{counter.period}"}, "sk": {"S": "B"}}
+
+
+def _person_key(person: str) -> Item:
+    return {"pk": {"S": f"U#{person}"}, "sk": {"S": "U"}}
+
+
+def _reminded(item: Item) -> tuple[str, str, int]:
+    return item["pk"]["S"].removeprefix("C#"), item["sk"]["S"].removeprefix("R#"), int(item["received_at"]["N"])
 
 
 def _spent(item: Item) -> Spent:

@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from msgspec import json
 from msgspec.structs import replace
 
-from bot.errors import BudgetExceeded, ConfigError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
+from bot.keeping import MOST_PENDING, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
 from bot.messages import (
     Bill,
     ChatSettings,
@@ -23,11 +25,14 @@ from bot.messages import (
     Head,
     Inbound,
     Numbered,
+    Profile,
+    Reminder,
     Spend,
     Spent,
     ToolRun,
     decode_entry,
     decode_inbound,
+    decode_profile,
     decode_settings,
     decode_tool_run,
     decode_turn,
@@ -35,19 +40,20 @@ from bot.messages import (
 )
 from bot.ports import Change, Clock, Receipt
 
-REMEMBERED = 14 * 24 * 3600
-"""Seconds for which an answered message is recognised."""
-
-MOST_PENDING = 50
-"""Messages handed out at once."""
-
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
+
+MOST_REMINDERS = 100
+"""Of one conversation, handed out at once."""
+
+GRACE = 3600
+"""Seconds that what has expired is kept: a turn may be about to take what it saw a moment before."""
 
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
 
 _TALLY = Bill.__struct_fields__
+_decode_reminder = json.Decoder(Reminder).decode
 
 _CONVERSATIONS = """
 CREATE TABLE head (
@@ -59,7 +65,8 @@ CREATE TABLE head (
     turn BLOB,
     settings BLOB
 );
--- pending: not taken by a turn yet. expires_at: answered, and until when that is remembered (Unix seconds).
+-- pending: not taken by a turn yet. expires_at (Unix seconds): of what is pending and not to the bot, when it passes.
+-- Of what is answered, until when that is remembered.
 CREATE TABLE inbox (
     conversation TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -98,7 +105,26 @@ CREATE TABLE counter (
 CREATE INDEX counter_expired ON counter (expires_at);
 """
 
-_LAYOUTS = (_CONVERSATIONS, _COUNTERS)
+_PEOPLE = """
+CREATE TABLE profile (
+    person TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    profile BLOB NOT NULL
+);
+"""
+
+_REMINDERS = """
+CREATE TABLE reminder (
+    conversation TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    reminder BLOB NOT NULL,
+    PRIMARY KEY (conversation, id)
+);
+CREATE INDEX reminder_at ON reminder (at);
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS)
 """Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
 
 P = ParamSpec("P")
@@ -129,7 +155,7 @@ class SQLiteStore:
         return await self._write(_commit, head, change, int(self._clock.now()))
 
     async def inbox(self, conversation: str) -> list[Inbound]:
-        return await self._read(_inbox, conversation)
+        return await self._read(_inbox, conversation, int(self._clock.now()))
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         return await self._read(_record, conversation, since)
@@ -143,7 +169,37 @@ class SQLiteStore:
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
         return await self._read(_spent, counters)
 
+    async def knows(self, conversation: str) -> bool:
+        return await self._read(_knows, conversation)
+
+    async def profile(self, person: str) -> Profile:
+        return await self._read(_profile, person)
+
+    async def keep_profile(self, person: str, profile: Profile) -> bool:
+        return await self._write(_keep_profile, person, profile)
+
+    async def reminders(self, conversation: str) -> list[Reminder]:
+        return await self._read(_reminders, conversation)
+
+    async def put_reminder(self, reminder: Reminder) -> None:
+        await self._write(_put_reminder, reminder)
+
+    async def delete_reminder(self, conversation: str, id: str) -> bool:
+        return await self._write(_delete_reminder, conversation, id)
+
+    async def reminders_until(self, before: int) -> list[Reminder]:
+        """Of all conversations, those whose time is before this Unix time, for ``LocalScheduler``."""
+        return await self._read(_reminders_until, before)
+
+    async def forget(self, head: Head) -> None:
+        """All at once, so it can not be cut. What the running turn took is answered then. The tombstone of a message
+        that may still be repeated stays its usual time: nobody is answered twice, and it holds no words."""
+        await self._write(_forget, head, int(self._clock.now()))
+        await self._read(_empty_log)
+
     async def overdue(self, before: int) -> list[str]:
+        """One that was not to the bot, and that a turn took all the same, counts as well: after a restart nothing else
+        wakes that turn."""
         return await self._read(_overdue, before)
 
     def close(self) -> None:
@@ -168,12 +224,11 @@ class SQLiteStore:
 
 def _receive(database: sqlite3.Connection, inbound: Inbound, now: int) -> Receipt:
     key = (inbound.conversation, inbound.key)
-    row = database.execute("SELECT expires_at FROM inbox WHERE conversation = ? AND key = ?", key).fetchone()
-    if row is not None and row[0] is None:
-        return Receipt.WAITING
-    if row is not None and row[0] > now:
-        return Receipt.DONE
-    database.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, 1, ?, NULL)", (*key, encode(inbound), now))
+    row = database.execute("SELECT pending, expires_at FROM inbox WHERE conversation = ? AND key = ?", key).fetchone()
+    if row is not None and (row[1] is None or row[1] > now):
+        return Receipt.WAITING if row[0] or row[1] is None else Receipt.DONE
+    values = (*key, encode(inbound), now, passes_at(inbound, now))
+    database.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, 1, ?, ?)", values)
     return Receipt.NEW
 
 
@@ -205,20 +260,12 @@ def _renew(database: sqlite3.Connection, head: Head, until_ms: int) -> None:
         (until_ms, head.conversation, head.owner),
     )
     if renewed.rowcount == 0:
-        raise _lost(head)
+        raise lost(head)
 
 
 def _commit(database: sqlite3.Connection, head: Head, change: Change, now: int) -> Head:
-    after = replace(
-        head,
-        owner="" if change.release else head.owner,
-        until_ms=0 if change.release else head.until_ms,
-        last=head.last + len(change.entries),
-        since=head.since if change.since is None else change.since,
-        turn=change.turn,
-        settings=change.settings or head.settings,
-    )
-    _advance(database, head, after, change.release)
+    stored = after(head, change)
+    _advance(database, head, stored, change.release)
     database.executemany(
         "INSERT INTO record VALUES (?, ?, ?)",
         [(head.conversation, seq, encode(entry)) for seq, entry in enumerate(change.entries, head.last + 1)],
@@ -229,12 +276,12 @@ def _commit(database: sqlite3.Connection, head: Head, change: Change, now: int) 
         _settle(database, _FINISH, {"conversation": head.conversation, "key": key, "expires": now + REMEMBERED})
     for spend in change.spend:
         _add(database, spend, now)
-    database.execute("DELETE FROM inbox WHERE expires_at <= ?", (now,))
+    database.execute("DELETE FROM inbox WHERE expires_at <= ?", (now - GRACE,))
     database.execute("DELETE FROM counter WHERE expires_at <= ?", (now,))
-    return after
+    return stored
 
 
-def _advance(database: sqlite3.Connection, head: Head, after: Head, release: bool) -> None:
+def _advance(database: sqlite3.Connection, head: Head, stored: Head, release: bool) -> None:
     """Every step goes through here: it holds only for the lease's owner, from the state it knows.
 
     A released lease keeps its owner's name and ends at 0; releasing it again is harmless.
@@ -244,10 +291,10 @@ def _advance(database: sqlite3.Connection, head: Head, after: Head, release: boo
         " until_ms = iif(:release, 0, until_ms)"
         " WHERE conversation = :conversation AND owner = :owner AND last = :before AND (until_ms > 0 OR :release)",
         {
-            "last": after.last,
-            "since": after.since,
-            "turn": encode(after.turn) if after.turn is not None else None,
-            "settings": encode(after.settings),
+            "last": stored.last,
+            "since": stored.since,
+            "turn": encode(stored.turn) if stored.turn is not None else None,
+            "settings": encode(stored.settings),
             "release": release,
             "conversation": head.conversation,
             "owner": head.owner,
@@ -255,10 +302,13 @@ def _advance(database: sqlite3.Connection, head: Head, after: Head, release: boo
         },
     )
     if advanced.rowcount == 0:
-        raise _lost(head)
+        raise lost(head)
 
 
-_TAKE = "UPDATE inbox SET pending = 0 WHERE conversation = :conversation AND key = :key"
+_TAKE = (  # what a turn took no longer passes by itself
+    "UPDATE inbox SET expires_at = iif(pending, NULL, expires_at), pending = 0"
+    " WHERE conversation = :conversation AND key = :key"
+)
 _FINISH = (
     "UPDATE inbox SET pending = 0, inbound = NULL, expires_at = :expires"
     " WHERE conversation = :conversation AND key = :key"
@@ -299,12 +349,14 @@ def _spent(database: sqlite3.Connection, counters: Sequence[Counter]) -> dict[Co
     return spent
 
 
-def _inbox(database: sqlite3.Connection, conversation: str) -> list[Inbound]:
+def _inbox(database: sqlite3.Connection, conversation: str, now: int) -> list[Inbound]:
+    """Those to the bot come first into it, then the newest others."""
     rows = database.execute(
-        "SELECT inbound FROM inbox WHERE conversation = ? AND pending ORDER BY key LIMIT ?",
-        (conversation, MOST_PENDING),
+        "SELECT inbound FROM inbox WHERE conversation = ? AND pending AND (expires_at IS NULL OR expires_at > ?)"
+        " ORDER BY expires_at IS NOT NULL, expires_at DESC, key LIMIT ?",
+        (conversation, now, MOST_PENDING),
     )
-    return [decode_inbound(inbound) for (inbound,) in rows]
+    return sorted((decode_inbound(inbound) for (inbound,) in rows), key=lambda inbound: inbound.key)
 
 
 def _record(database: sqlite3.Connection, conversation: str, since: int) -> list[Numbered]:
@@ -331,16 +383,79 @@ def _tool_runs(database: sqlite3.Connection, conversation: str, calls: Sequence[
     return runs
 
 
+def _knows(database: sqlite3.Connection, conversation: str) -> bool:
+    row = database.execute("SELECT last FROM head WHERE conversation = ?", (conversation,)).fetchone()
+    return row is not None and row[0] > 0
+
+
+def _profile(database: sqlite3.Connection, person: str) -> Profile:
+    row = database.execute("SELECT profile FROM profile WHERE person = ?", (person,)).fetchone()
+    return decode_profile(row[0]) if row is not None else Profile()
+
+
+def _keep_profile(database: sqlite3.Connection, person: str, profile: Profile) -> bool:
+    row = database.execute("SELECT version FROM profile WHERE person = ?", (person,)).fetchone()
+    if profile.version != (row[0] if row is not None else 0):
+        return False
+    kept = replace(profile, version=profile.version + 1)
+    database.execute("INSERT OR REPLACE INTO profile VALUES (?, ?, ?)", (person, kept.version, encode(kept)))
+    return True
+
+
+def _reminders(database: sqlite3.Connection, conversation: str) -> list[Reminder]:
+    rows = database.execute(
+        "SELECT reminder FROM reminder WHERE conversation = ? ORDER BY at, id LIMIT ?", (conversation, MOST_REMINDERS)
+    )
+    return [_decode_reminder(reminder) for (reminder,) in rows]
+
+
+def _put_reminder(database: sqlite3.Connection, reminder: Reminder) -> None:
+    values = (reminder.place.conversation, reminder.id, reminder.at, encode(reminder))
+    database.execute("INSERT OR REPLACE INTO reminder VALUES (?, ?, ?, ?)", values)
+
+
+def _delete_reminder(database: sqlite3.Connection, conversation: str, id: str) -> bool:
+    gone = database.execute("DELETE FROM reminder WHERE conversation = ? AND id = ?", (conversation, id))
+    return gone.rowcount > 0
+
+
+def _reminders_until(database: sqlite3.Connection, before: int) -> list[Reminder]:
+    rows = database.execute("SELECT reminder FROM reminder WHERE at < ? ORDER BY at", (before,))
+    return [_decode_reminder(reminder) for (reminder,) in rows]
+
+
+def _forget(database: sqlite3.Connection, head: Head, now: int) -> None:
+    gone = database.execute(
+        "DELETE FROM head WHERE conversation = ? AND owner = ? AND last = ? AND until_ms > 0",
+        (head.conversation, head.owner, head.last),
+    )
+    if gone.rowcount == 0:
+        raise lost(head)
+    for key in head.turn.inbox if head.turn is not None else ():
+        _settle(database, _FINISH, {"conversation": head.conversation, "key": key, "expires": now + REMEMBERED})
+    for table in ("record", "tool_run", "reminder"):
+        database.execute(f"DELETE FROM {table} WHERE conversation = ?", (head.conversation,))  # noqa: S608 - as above
+    database.execute(
+        "DELETE FROM inbox WHERE conversation = ? AND NOT pending AND expires_at <= ?",
+        (head.conversation, now + REMEMBERED - REPEATS),
+    )
+    counters = counters_to_forget(head.conversation, now)
+    keys = [(counter.scope, counter.period) for counter in counters]
+    database.executemany("DELETE FROM counter WHERE scope = ? AND period = ?", keys)
+
+
+def _empty_log(database: sqlite3.Connection) -> None:
+    """What was deleted is overwritten in the file, but its pages may still stand in the log. Another process that reads
+    them at this moment keeps it from being emptied; then the next time does it."""
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _overdue(database: sqlite3.Connection, before: int) -> list[str]:
     rows = database.execute(
         "SELECT DISTINCT conversation FROM inbox WHERE expires_at IS NULL AND received < ? LIMIT ?",
         (before, MOST_OVERDUE),
     )
     return [conversation for (conversation,) in rows]
-
-
-def _lost(head: Head) -> LeaseLost:
-    return LeaseLost(f"{head.owner!r} no longer holds {head.conversation!r}, or does not know its newest entry.")
 
 
 @contextmanager
@@ -382,6 +497,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     try:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
+        database.execute("PRAGMA secure_delete = ON")  # what is forgotten is not left in unused pages
         with _transaction(database):
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version > len(_LAYOUTS):

@@ -1,7 +1,7 @@
-"""Markdown, as models write it, made flat: visible text and the spans that style it. And flat text cut into messages.
+"""Markdown, as models write it, made flat: visible text and the spans that style it.
 
-The dialect is CommonMark with tables, strikethrough and task lists. Raw HTML is text. Markup that is left open is
-literal. Offsets are Python string indices here; a channel converts them to its platform's units.
+The dialect is CommonMark with tables, strikethrough and task lists. Raw HTML is text, but for the line break ``<br>``.
+Markup that is left open is literal. Offsets are Python string indices; a channel converts them to its platform's units.
 
 A reply is rendered again and again while it streams, so what stands early in the text must not depend on what comes
 late: link definitions and underlined headings are therefore not part of the dialect, a run of inline markup must close
@@ -9,8 +9,7 @@ within ``INLINE_LIMIT`` characters, and a table's columns are measured on its fi
 """
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -18,23 +17,29 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import Struct
 
+from bot.channels.characters import is_blank
+from bot.channels.tables import MEASURED_ROWS, Table, grid, makes_a_grid, table_of
+from bot.messages import whole
+from bot.ports import NOTHING_TO_SHOW
+
 Style = Literal["bold", "italic", "strike", "code", "pre", "link", "quote"]
 
-NOTHING_TO_SHOW = "…"
 INLINE_LIMIT = 2_000
-MEASURED_ROWS = 30
-WIDEST_COLUMN = 40
+DEEPEST = 100
+"""Levels of lists and quotes in each other that the parser reads; it would drop what lies deeper."""
 LONGEST_ADDRESS = 2_000
+TAB = 4
 
 FONT: frozenset[Style] = frozenset({"bold", "italic", "strike"})
 RULE = "─" * 12
 
-_INVISIBLE = re.compile(r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe0f\ufeff]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TASK = re.compile(r"\[([ xX])\](?:\s|$)")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _WEB_ADDRESS = re.compile(rf"(?=.{{,{LONGEST_ADDRESS}}}$)https?://[^\s/?#]*[^\s/?#.]\.[^\s/?#.]\S*")
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
+_LINE_START = re.compile(r"\n(?!\n)")
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 
 
 class Span(Struct, frozen=True):
@@ -65,20 +70,10 @@ class Flat(Struct, frozen=True):
         return Flat(self.text[start:end], tuple(clipped))
 
 
-def is_blank(text: str) -> bool:
-    """Whether a person would see nothing: white space and zero-width characters only."""
-    return not _INVISIBLE.sub("", text)
-
-
-def well_formed(text: str) -> str:
-    """Text that can be encoded: half a surrogate pair, as a cut stream can leave it, becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 @cache
 def parser() -> MarkdownIt:
     """The dialect. Block structure only: inline text is parsed in bounded pieces by ``flatten``."""
-    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 100})
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
     return markdown.enable(["table", "strikethrough"]).disable(["reference", "lheading", "inline"])
 
 
@@ -86,8 +81,12 @@ def flatten(markdown: str) -> Flat:
     """The whole reply as one flat text; ``NOTHING_TO_SHOW`` where it is blank or nothing but HTML comments."""
     if is_blank(_COMMENT.sub("", markdown)):
         return Flat(NOTHING_TO_SHOW)
+    markdown = whole(markdown)
+    tokens = parser().parse(markdown)
+    if any(token.level >= DEEPEST - 1 for token in tokens):
+        return Flat(markdown)
     writer = _Writer()
-    _write_blocks(writer, parser().parse(well_formed(markdown)))
+    _write_blocks(writer, tokens)
     flat = writer.flat()
     return Flat(NOTHING_TO_SHOW) if is_blank(flat.text) else flat
 
@@ -103,7 +102,13 @@ class _Writer:
         self._spans: list[Span] = []
 
     def write(self, text: str) -> None:
-        self._append(text.replace("\n", f"\n{self.indent}") if self.indent else text)
+        self._append(_LINE_START.sub(f"\n{self.indent}", text) if self.indent else text)
+
+    def outdent(self) -> None:
+        """Go back to the line's beginning: what stands in a box of its own is not indented."""
+        if self._pieces and self._pieces[-1] == f"\n{self.indent}":
+            self._pieces[-1] = "\n"
+            self._length -= len(self.indent)
 
     def open(self, style: Style, detail: str = "") -> None:
         self._open.append((style, detail, self._length))
@@ -176,39 +181,93 @@ def _write_block(writer: _Writer, block: list[Token]) -> None:
             _write_inline(writer, inner[0].content)
             writer.close("bold")
         case "bullet_list_open" | "ordered_list_open":
-            for number, item in enumerate(_siblings(inner)):
-                writer.write("\n" if number else "")
-                _write_item(writer, item, ordered=first.type == "ordered_list_open")
+            _write_list(writer, first, inner)
         case "blockquote_open":
-            writer.open("quote")
-            _write_blocks(writer, inner)
-            writer.close("quote")
+            _write_quote(writer, inner)
         case "table_open":
-            writer.verbatim("\n".join(_table_lines(inner)), "pre")
+            _write_table(writer, table_of(inner))
         case "fence" | "code_block":
             language = _LANGUAGE.match(first.info.strip())
-            writer.verbatim(first.content.removesuffix("\n"), "pre", language.group() if language else "")
+            writer.outdent()
+            code = first.content.removesuffix("\n").expandtabs(TAB)
+            writer.verbatim(code, "pre", language.group() if language else "")
         case "hr":
             writer.write(RULE)
         case _:
             writer.write(first.content)
 
 
-def _write_item(writer: _Writer, item: list[Token], *, ordered: bool) -> None:
+def _write_list(writer: _Writer, opening: Token, items: Sequence[Token]) -> None:
+    """Its items line under line. Their numbers count on from the first, whatever their author wrote."""
+    given = opening.attrGet("start")
+    start = 1 if given is None else int(given)
+    for number, item in enumerate(_siblings(items), start):
+        writer.write("\n" if number > start else "")
+        _write_item(writer, item, f"{number}{item[0].markup}" if opening.type == "ordered_list_open" else "•")
+
+
+def _write_item(writer: _Writer, item: list[Token], sign: str) -> None:
     """One list item: its sign, then its blocks line under line, indented by as much as the sign is wide."""
-    marker, blocks = item[0], [*_siblings(item[1:-1])]
-    sign = f"{marker.info}{marker.markup}" if ordered else "•"
+    blocks = [*_siblings(item[1:-1])]
     task = _TASK.match(blocks[0][1].content) if blocks and blocks[0][0].type == "paragraph_open" else None
     if task:
         sign = "☐" if task[1] == " " else "☑"
         blocks[0][1].content = blocks[0][1].content[task.end() :]
-    writer.write(f"{sign} ")
+    boxed = bool(blocks) and blocks[0][0].type in ("fence", "code_block", "blockquote_open", "table_open")
     outer = writer.indent
+    writer.write(sign)
     writer.indent += " " * (len(sign) + 1)
+    writer.write("\n" if boxed else " ")
     for number, block in enumerate(blocks):
-        writer.write("\n" if number else "")
+        if number:
+            writer.write("\n")
         _write_block(writer, block)
     writer.indent = outer
+
+
+def _write_quote(writer: _Writer, blocks: Sequence[Token]) -> None:
+    outer = writer.indent
+    if not writer.inside("quote"):
+        writer.outdent()
+        writer.indent = ""
+    writer.open("quote")
+    _write_blocks(writer, blocks)
+    writer.close("quote")
+    writer.indent = outer
+
+
+def _write_table(writer: _Writer, table: Table) -> None:
+    """As even columns, or, where those are too wide for a phone or would hide a link, row for row."""
+    cells = [[_written(cell) for cell in row] for row in table.rows]
+    seen = [[" ".join(cell.text.split()) for cell in row] for row in cells]
+    linked = any(span.style == "link" for row in cells[: MEASURED_ROWS + 1] for cell in row for span in cell.spans)
+    if len(seen) == 1 or (makes_a_grid(seen) and not linked):
+        writer.outdent()
+        writer.verbatim("\n".join(grid(seen, table.right)), "pre")
+        return
+    for number, row in enumerate(table.rows[1:]):
+        writer.write("\n\n" if number else "")
+        _write_row(writer, seen[0], row)
+
+
+def _write_row(writer: _Writer, names: Sequence[str], row: Sequence[str]) -> None:
+    """One row as a paragraph: what it is about in bold, then each value on a line of its own with its column's name."""
+    values = [(name, cell) for name, cell in zip(names, row, strict=True) if name or cell]
+    for number, (name, cell) in enumerate(values):
+        writer.write("\n" if number else "")
+        if number == 0:
+            writer.open("bold")
+        writer.write(f"{name}: " if name else "")
+        _write_inline(writer, cell or "–")
+        if number == 0:
+            writer.close("bold")
+
+
+def _written(markdown: str) -> Flat:
+    """Inline Markdown on its own."""
+    writer = _Writer()
+    _write_inline(writer, markdown)
+    return writer.flat()
 
 
 def _siblings(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -229,56 +288,17 @@ def _adjoining(before: Token, block: Token) -> bool:
     return before.map[1] == block.map[0]
 
 
-def _table_lines(tokens: Sequence[Token]) -> Iterator[str]:
-    """The table as lines of even columns for a fixed-width font, markup inside cells dropped."""
-    rows: list[list[str]] = []
-    right: list[bool] = []
-    for token in tokens:
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "th_open":
-            right.append("right" in str(token.attrGet("style") or ""))
-        elif token.type == "inline":
-            cell = _Writer()
-            _write_inline(cell, token.content)
-            rows[-1].append(" ".join(cell.flat().text.split()))
-    widths = [
-        min(WIDEST_COLUMN, max(_columns(row[column]) for row in rows[: MEASURED_ROWS + 1]))
-        for column in range(len(right))
-    ]
-    for number, row in enumerate(rows):
-        yield " │ ".join(map(_padded, row, widths, right)).rstrip()
-        if number == 0:
-            yield "─┼─".join("─" * width for width in widths)
-
-
-def _padded(cell: str, width: int, right: bool) -> str:
-    space = " " * (width - _columns(cell))
-    return space + cell if right else cell + space
-
-
-def _columns(text: str) -> int:
-    """Columns the text takes in a fixed-width font: East Asian characters and emoji two, combining marks none."""
-    return sum(map(_width, text))
-
-
-def _width(char: str) -> int:
-    if unicodedata.combining(char) or char in "\u200d\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 # Inline: what stands inside a line.
 
 
 def _write_inline(writer: _Writer, content: str) -> None:
-    for piece in _bounded(content):
+    for piece in bounded(content):
         tokens: list[Token] = []
         parser().inline.parse(piece, parser(), {}, tokens)
         _write_tokens(writer, tokens)
 
 
-def _bounded(content: str) -> Iterator[str]:
+def bounded(content: str) -> Iterator[str]:
     """A long paragraph in pieces that are parsed one by one, so that markup opened in one can not close in another."""
     start = 0
     while len(content) - start > INLINE_LIMIT:
@@ -309,7 +329,7 @@ def _write_tokens(writer: _Writer, tokens: Sequence[Token]) -> None:
             case "softbreak" | "hardbreak":
                 writer.write("\n")
             case _:
-                writer.write(token.content)
+                writer.write(_BREAK.sub("\n", token.content))
 
 
 def _write_image(writer: _Writer, token: Token) -> None:
@@ -342,61 +362,3 @@ def _with_dunder_names(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 _FONT_OF: dict[str, Style] = {"strong": "bold", "em": "italic", "s": "strike"}
-
-
-# Splitting: one flat text into messages.
-
-
-def split(flat: Flat, limit: int, most_spans: int, size: Callable[[str], int]) -> list[Flat]:
-    """Cut into parts of at most ``limit`` by ``size`` and at most ``most_spans`` spans, none of them blank.
-
-    Cuts at the end of a paragraph where one ends in the part's second half, else of a line, else of a word, else
-    anywhere but inside a character as people see it. Nothing is lost: the texts joined are the whole text, but for
-    white space so long that it would be a part of its own. A cut depends on nothing that comes after its part.
-    """
-    parts, start = [], 0
-    while start < len(flat.text):
-        end = _furthest(flat, start, limit, most_spans, size)
-        if end < len(flat.text):
-            end = _boundary(flat.text, start, end)
-        part = flat.piece(start, end)
-        if not is_blank(part.text):
-            parts.append(part)
-        start = end
-    return parts
-
-
-def _furthest(flat: Flat, start: int, limit: int, most_spans: int, size: Callable[[str], int]) -> int:
-    """Where a part that begins at ``start`` has to end at the latest."""
-    end = min(len(flat.text), start + limit)
-    while (excess := size(flat.text[start:end]) - limit) > 0:
-        end -= (excess + 1) // 2  # a character measures at most two
-    reaching = [span.start for span in flat.spans if span.end > start and span.start < end]
-    return max(reaching[most_spans], start + 1) if len(reaching) > most_spans else end
-
-
-def _boundary(text: str, start: int, end: int) -> int:
-    """The best place to cut in ``text[start:end]``, later than ``start``."""
-    half = start + (end - start) // 2
-    for separator in ("\n\n", "\n", " "):
-        at = text.rfind(separator, half, end)
-        if at >= 0:
-            return at + len(separator)
-    cut = end
-    while cut > max(start + 1, end - 32) and _joined(text, cut):
-        cut -= 1
-    return end if _joined(text, cut) else cut
-
-
-def _joined(text: str, at: int) -> bool:
-    """Whether the characters around ``at`` are seen as one: an accent, an emoji of several parts, a flag."""
-    left, right = text[at - 1], text[at]
-    if left == "\u200d" or right == "\u200d" or unicodedata.category(right) in ("Mn", "Me", "Mc"):
-        return True
-    if "\U0001f3fb" <= right <= "\U0001f3ff":  # skin tones
-        return True
-    flags = at - len(text[:at].rstrip(_FLAG_HALVES))
-    return right in _FLAG_HALVES and flags % 2 == 1
-
-
-_FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))

@@ -35,12 +35,13 @@ async def chat(settings: Settings, name: str) -> None:
     person = Person(id=f"terminal:{user}", name=user, language=language)
     async with some_model(settings) as settings:
         settings = replace(settings, kabar_owner=person.id)  # whoever sits here owns this bot
-        async with local(settings, {"terminal": TerminalChannel()}, grace=GRACE) as bot:
-            print("Kabar. /new begins afresh, /quit leaves.")
-            await _talk(bot, name, person)
+        channel = TerminalChannel()
+        async with local(settings, {"terminal": channel}, grace=GRACE) as bot:
+            print("Kabar. /new begins afresh, /file <path> shows me a file, /quit leaves.")
+            await _talk(bot, channel, name, person)
 
 
-async def _talk(bot: Local, name: str, person: Person) -> None:
+async def _talk(bot: Local, channel: TerminalChannel, name: str, person: Person) -> None:
     assert isinstance(bot.wake, LocalWake)  # noqa: S101 - local() has no other
     await bot.wake.drain()  # what a killed process left is answered first
     keyboard = Keyboard(asyncio.get_running_loop())
@@ -49,7 +50,8 @@ async def _talk(bot: Local, name: str, person: Person) -> None:
         if line is None or line in LEAVE:
             return
         if line:
-            await accept(typed(name, person, line, bot.clock.now()), bot.store, bot.wake, bot.clock)
+            inbound = typed(name, person, line, bot.clock.now(), channel.buttons)
+            await accept(inbound, bot.store, bot.wake, bot.clock)
             await bot.wake.drain()
 
 

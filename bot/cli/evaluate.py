@@ -100,7 +100,8 @@ async def _answer(bot: Local, text: str) -> list[Entry]:
     assert isinstance(bot.wake, LocalWake)  # noqa: S101 - local() has no other
     await bot.wake.drain()
     entries = [each.entry for each in await bot.store.record(inbound.conversation, 1)]
-    asked = max(n for n, entry in enumerate(entries) if inbound in getattr(entry, "said", ()))
+    said = (inbound.id in [each.id for each in getattr(entry, "said", ())] for entry in entries)
+    asked = max(number for number, is_it in enumerate(said) if is_it)
     return entries[asked:]
 
 

@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import signal
+from collections.abc import Sequence
 from typing import Any
 
+from bot.cli.menu import offer_commands
 from bot.cli.missing import missing_for_serve
 from bot.cli.wiring import GRACE, INVOCATION, local
 from bot.errors import ConfigError
+from bot.toolkit import Tool
 from handlers.aws import Aws
 from handlers.door import Door, aws_doors
 from handlers.settings import Settings
@@ -35,13 +38,15 @@ class OneDoor:
         return self._door
 
 
-async def serve_webhooks(settings: Settings, host: str, port: int) -> None:
+async def serve_webhooks(settings: Settings, host: str, port: int, tools: Sequence[Tool] = ()) -> None:
+    """``tools`` are offered beside the built-in ones, by the process that is webhook and worker at once."""
     if missing := missing_for_serve(settings):
         raise ConfigError("\n".join(missing))
+    await offer_commands(settings)
     if settings.kabar_table or settings.kabar_queue_url:
         await _on_aws(settings, host, port)
         return
-    async with local(settings) as bot:
+    async with local(settings, tools=tools) as bot:
         await _until_stopped(OneDoor(bot.door), host, port)
 
 

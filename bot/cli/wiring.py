@@ -6,15 +6,18 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from bot.adapters.file_blobs import FileBlobs
+from bot.adapters.local_scheduler import LocalScheduler
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
 from bot.deadline import Deadline
 from bot.ports import Channel, Clock, Store, Wake
+from bot.reminding import fire
 from bot.toolkit import Tool
 from handlers.door import Door, make_door
 from handlers.settings import Settings
-from handlers.workshop import make_workshop
+from handlers.workshop import Parts, local_sandbox, make_workshop
 
 INVOCATION = 900.0
 """Seconds one run of a turn may take before it is begun anew, as on Lambda."""
@@ -56,14 +59,29 @@ async def local(
         if outcome.again_in is not None:
             await wake.wake(conversation, "given up")  # the person has not heard of it yet
 
+    async def due(conversation: str, id: str, at: int) -> None:
+        if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
+            await fire(conversation, id, at, store, scheduler, wake, clock)
+
     wake = LocalWake(run, clock, give_up=give_up)
-    workshop = make_workshop(settings, store, wake, clock, more_channels=channels or {}, more_tools=tools)
+    scheduler = LocalScheduler(store, due, clock)
+    parts = Parts(
+        store=store,
+        blobs=FileBlobs(settings.kabar_files),
+        wake=wake,
+        scheduler=scheduler,
+        sandbox=local_sandbox(settings),
+        clock=clock,
+    )
+    workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools)
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
                 await wake.wake(conversation, "start")
+        scheduler.start()
         yield Local(store, wake, clock, make_door(settings, store, wake, clock))
     finally:
+        await scheduler.stop()
         await asyncio.shield(wake.stop(grace))
         await workshop.close()
         store.close()

@@ -7,11 +7,11 @@ words tell. Source: the provider's documentation of compaction on demand (``comp
 import asyncio
 
 from bot.blocks import is_compaction
+from bot.caching import SHORT
 from bot.errors import ModelError, ModelUnavailable
 from bot.history import build_messages
 from bot.messages import Json, Reply, Summary
 from bot.ports import LeftOut, Model, Policy, Prompt
-from bot.prompt import SHORT
 
 ROOM = 4_000
 """Tokens of the block: the provider wants several thousand. In a prompt they weigh what they say."""

@@ -4,16 +4,17 @@ import json
 from collections.abc import Iterator, Sequence
 
 from bot.history import told
-from bot.media import MEDIA
+from bot.media import MEDIA, note
 from bot.messages import Entry, Json, Summary
-from bot.notes import PICTURE, words_of
+from bot.notes import words_of
 
 LONGEST = 8_000
 """Characters of one block: a longer one loses its middle."""
 
 
 def transcript(entries: Sequence[Entry]) -> list[str]:
-    """One piece for each step, in order, without the summary among them; huge results are notes with a reference."""
+    """One piece for each step, in order, without the summary among them; huge results and
+    pictures are notes with a reference."""
     steps = told([*entries, Summary("")], "")
     return ["\n".join(_lines(message)) for _, message in steps]
 
@@ -43,8 +44,8 @@ def _lines(message: Json) -> Iterator[str]:
                 yield f"ASSISTANT calls {block.get('name')}: {_shortened(arguments, LONGEST)}"
             case {"type": "tool_result"}:
                 yield f"RESULT: {_shortened(words_of(block), LONGEST)}"
-            case {"type": kind} if kind in MEDIA:
-                yield f"{speaker}: {PICTURE}"
+            case {"type": kind, "source": dict(source)} if kind in MEDIA:
+                yield f"{speaker}: {note(source)}"
 
 
 def _shortened(words: str, limit: int) -> str:

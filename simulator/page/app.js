@@ -1,10 +1,11 @@
 // Starts the page: one world, two panes on it, and what stands around them.
 
 import { Announcer } from "./announcer.js";
-import { follow, post } from "./connection.js";
+import { follow, post, upload } from "./connection.js";
 import { h } from "./dom.js";
 import { showNotice } from "./notices.js";
 import { Pane } from "./pane.js";
+import { People } from "./people.js";
 import { PlatformTabs } from "./platform_tabs.js";
 import { Scenes } from "./scenes.js";
 import { World } from "./world.js";
@@ -23,21 +24,32 @@ const OPENING = ["waiting", "Connecting…"];
 const GONE = ["down", "Simulator gone, trying again…"];
 
 const byId = (id) => document.getElementById(id);
-const world = new World();
+const world = new World(location.hash.slice(1)); // two windows can be two people: #ann and #budi
 const announcer = new Announcer(byId("announcer"), world.nameOf);
 const notice = (shown) => showNotice(byId("notices"), shown);
-const panes = PLATFORMS.map(([name, title]) => new Pane(world, name, title, { request, changed: render }));
-const scenes = new Scenes(world, byId("scenes"), byId("scenes-toggle"), request);
+const door = { request: told(post), upload: told(upload) };
+const panes = PLATFORMS.map(([name, title]) => new Pane(world, name, title, { door, noticed: notice, changed: render }));
+const people = new People(world, byId("people"), {
+  become: (id) => (location.hash = id),
+  speak: (user, language) => door.request("/sim/person", { user, language }),
+});
+const scenes = new Scenes(world, byId("scenes"), byId("scenes-toggle"), door.request);
 const tabs = new PlatformTabs(byId("platforms"), panes, render);
 let online = null; // not known yet
 let rendering = false;
 let signTimer = 0;
 
 byId("panes").append(...panes.map((pane) => pane.element));
+byId("banner").querySelector("button").addEventListener("click", () => byId("banner").remove());
+window.addEventListener("hashchange", () => {
+  const me = location.hash.slice(1);
+  if (world.person(me)) world.me = me;
+  render();
+});
 follow(world, {
   changed: renderSoon,
   noticed: notice,
-  heard: (message) => announcer.heard(message),
+  heard: (message) => world.isForMe(message) && announcer.heard(message),
   connected: (yes) => {
     const first = online === null;
     online = yes;
@@ -46,14 +58,16 @@ follow(world, {
   },
 });
 
-/** Posts to the simulator and returns its answer; shows an error as a notice, and returns null then. */
-async function request(path, body) {
-  try {
-    return await post(path, body);
-  } catch (error) {
-    notice({ level: "error", text: error.message });
-    return null;
-  }
+/** The same request to the simulator, but an error is shown as a notice, and the answer is null then. */
+function told(request) {
+  return async (...what) => {
+    try {
+      return await request(...what);
+    } catch (error) {
+      notice({ level: "error", text: error.message });
+      return null;
+    }
+  };
 }
 
 /** Streams bring many events at once: they are drawn together, once per frame. */
@@ -67,8 +81,9 @@ function renderSoon() {
 }
 
 function render() {
-  byId("banner").hidden = !world.model.demo;
+  if (byId("banner")) byId("banner").hidden = !world.model.demo; // until it is closed
   renderBot();
+  people.render();
   for (const pane of panes) pane.render();
   tabs.render();
   scenes.render();

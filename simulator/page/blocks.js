@@ -11,6 +11,7 @@ export function blockKit(blocks, names) {
 
 const BLOCKS = {
   actions: () => null,
+  context_actions: () => null,
   context: (block, names) =>
     h(
       "div",

@@ -12,6 +12,7 @@ export class ChatList {
   #panel;
   #choose;
   #tabs = new Map(); // conversation key -> what its tab is made of
+  #listed = "";
   #seen = new Map(); // conversation key -> how many of the bot's messages were on screen
 
   constructor(world, label, panel, { choose, move }) {
@@ -30,10 +31,10 @@ export class ChatList {
   /** Shows these conversations, one of them open; whether it `isOnScreen` decides if its messages count as seen. */
   render(conversations, open, isOnScreen) {
     if (isOnScreen) this.#seen.set(open.key, this.#answersIn(open));
-    conversations.forEach((conversation, n) => {
-      if (!this.#tabs.has(conversation.key)) this.#add(conversation, conversations[n - 1]);
-      this.#update(conversation, conversation === open);
-    });
+    const listed = conversations.map(({ key }) => key).join();
+    if (listed !== this.#listed) this.#list(conversations);
+    this.#listed = listed;
+    for (const conversation of conversations) this.#update(conversation, conversation === open);
   }
 
   /** Opens the view on the chosen chat where the row is longer than the screen. */
@@ -52,18 +53,21 @@ export class ChatList {
     return this.#world.messagesOf(conversation).filter((message) => message.is_bot && !message.draft).length;
   }
 
-  #add(conversation, before) {
-    const { key, group, forum, isPrivate } = conversation;
-    const owner = isPrivate && ` · ${this.#world.person(conversation.people[0]).name}`;
+  #list(conversations) {
+    this.#tabs.clear();
+    this.element.replaceChildren();
+    conversations.forEach((conversation, n) => this.#add(conversation, conversations[n - 1]));
+  }
+
+  #add({ key, group, forum, title }, before) {
     const tab = {
       preview: h("span", { class: "preview" }),
       unread: h("span", { class: "unread", hidden: true }),
     };
-    const name = [`${forum ? "# " : ""}${conversation.title}`, owner && h("span", { class: "owner" }, owner)];
     tab.element = h(
       "button",
       { type: "button", role: "tab", class: "chat", "aria-controls": this.#panel, onclick: () => this.#choose(key) },
-      h("span", { class: "chat-title" }, name),
+      h("span", { class: "chat-title" }, `${forum ? "# " : ""}${title}`),
       tab.preview,
       tab.unread,
     );
@@ -81,8 +85,12 @@ export class ChatList {
     const count = this.unreadIn(conversation);
     element.setAttribute("aria-selected", String(selected));
     element.tabIndex = selected ? 0 : -1;
-    preview.textContent = last ? `${last.author}: ${plainText(last, this.#world.nameOf).slice(0, PREVIEW_LENGTH)}` : "";
+    preview.textContent = last ? `${last.author}: ${this.#excerpt(last)}` : "";
     showCount(unread, count);
+  }
+
+  #excerpt(message) {
+    return plainText(message, this.#world.nameOf).slice(0, PREVIEW_LENGTH) || (message.files[0]?.name ?? "");
   }
 }
 

@@ -1,30 +1,32 @@
-// Where a person writes: who speaks, what it answers or changes, and the text itself.
+// Where a person writes: what it answers or changes, the files that go with it, and the text itself.
 
 import { h, icon } from "./dom.js";
+import { Staged } from "./staged.js";
 
+const BORDERS = 2; // pixels, which a box counts and its scrollHeight does not
 const ABOUT = {
-  reply: ({ author, excerpt }) => ["Replying to ", h("strong", {}, author), `: ${excerpt}`],
-  thread: ({ author, excerpt }) => ["In the thread of ", h("strong", {}, author), `: ${excerpt}`],
+  reply: ({ author, excerpt, quote }) => ["Replying to ", h("strong", {}, author), quote ? `: “${quote}”` : `: ${excerpt}`],
   edit: ({ excerpt }) => [h("strong", {}, "Editing"), `: ${excerpt}`],
 };
 
 /**
- * A form. `actions`: send({text, user, about}) resolves to whether it went well; editLast(user) begins to change the
- * person's newest message and returns whether there is one; changed() is called when somebody else speaks; commands()
- * lists the bot's commands.
+ * A form. `menu` is the Menu beside it, for what else can be sent. `actions`: send({text, files, about}) resolves to
+ * whether it went well; editLast() begins to change the person's newest message and returns whether there is one;
+ * commands() lists what can be completed, as [what is written, description].
  *
- * Each conversation keeps its own half-written text, speaker and `about`: null, or {kind: "reply" | "thread" | "edit",
- * id, author, excerpt}.
+ * Each person's conversation keeps its own half-written text, files and `about`: null, or {kind: "reply" | "edit", id, author,
+ * excerpt, quote}.
  */
 export class Composer {
   #actions;
   #memories = new Map();
   #conversation = null;
+  #writer = "";
+  #picked = 0; // which of the offered commands Tab completes
 
-  constructor(platform, actions) {
+  constructor(platform, menu, actions) {
     this.#actions = actions;
-    this.speakers = h("fieldset", { class: "speakers" });
-    const mention = { type: "button", class: "quiet mention-button", hidden: true, onclick: () => this.#mention() };
+    const mention = { type: "button", class: "quiet round", hidden: true, onclick: () => this.#mention() };
     this.mention = h("button", mention, "@");
     this.text = h("textarea", {
       rows: "1",
@@ -35,7 +37,8 @@ export class Composer {
       disabled: true, // until a conversation is open
     });
     this.about = h("div", { class: "about", hidden: true });
-    this.menu = h("div", { class: "commands", role: "group", "aria-label": "Commands", hidden: true });
+    this.staged = new Staged(() => this.#typed());
+    this.commands = h("div", { class: "commands", role: "group", "aria-label": "Commands", hidden: true });
     this.send = h(
       "button",
       { type: "submit", class: "send", "aria-label": "Send", title: "Send (Enter)" },
@@ -45,35 +48,40 @@ export class Composer {
     this.element = h(
       "form",
       { class: "composer" },
-      this.menu,
+      this.commands,
       this.about,
-      h("div", { class: "composer-row" }, this.speakers, this.label, this.mention, this.text, this.send),
+      this.staged.element,
+      this.staged.input,
+      h("div", { class: "composer-row" }, menu.element, this.label, this.mention, this.text, this.send),
     );
     this.element.addEventListener("submit", (event) => this.#submit(event));
     this.text.addEventListener("keydown", (event) => this.#key(event));
     this.text.addEventListener("input", () => this.#typed());
+    this.text.addEventListener("paste", (event) => this.#paste(event));
   }
 
   get #memory() {
-    return this.#memories.get(this.#conversation?.key);
+    return this.#memories.get(this.#where);
   }
 
-  get speaker() {
-    return this.#memory?.speaker ?? "";
+  get #where() {
+    return `${this.#writer} ${this.#conversation?.key}`;
   }
 
-  /** Shows a conversation's half-written message. `people` are those who can speak in it. */
-  open(conversation, people, mention) {
+  /** Shows what `writer` has half written in a conversation. `mention` is how the bot is called there. */
+  open(conversation, mention, writer) {
     this.#conversation = conversation;
+    this.#writer = writer;
     this.mentionText = mention;
     this.text.disabled = false;
-    if (!this.#memory) this.#memories.set(conversation.key, { text: "", about: null, speaker: people[0].id });
+    if (!this.#memory) this.#memories.set(this.#where, { text: "", files: [], about: null });
     this.text.value = this.#memory.text;
+    this.staged.show(this.#memory.files);
     this.mention.hidden = conversation.isPrivate;
     this.mention.setAttribute("aria-label", `Mention ${mention}`);
     this.mention.title = `Mention ${mention}`;
-    this.label.textContent = `Message to ${conversation.title}`;
-    this.#showSpeakers(people);
+    this.label.textContent = `Message to ${conversation.root ? "the thread" : conversation.title}`;
+    this.text.placeholder = conversation.root ? "Reply in the thread" : "Message";
     this.#showAbout();
     this.#typed();
   }
@@ -87,21 +95,39 @@ export class Composer {
     this.text.focus();
   }
 
+  /** Begins to write this text. */
+  write(text) {
+    this.text.value = text;
+    this.#typed();
+    this.text.focus();
+  }
+
+  /** What is answered, to be sent with something that is no text; it is over then. */
+  takeAbout() {
+    const { about } = this.#memory;
+    this.#memory.about = null;
+    this.#showAbout();
+    return about;
+  }
+
   async #submit(event) {
     event.preventDefault();
     const text = this.text.value.trim();
-    if (!text) return;
+    const { files } = this.staged;
+    if (!text && !files.length) return;
     const memory = this.#memory;
     const { about } = memory;
-    this.text.value = "";
-    if (about?.kind !== "thread") memory.about = null; // a thread goes on until it is closed
-    this.#showAbout();
-    this.#typed();
-    const sent = await this.#actions.send({ text, user: memory.speaker, about });
-    if (sent || memory.text) return;
-    Object.assign(memory, { text, about });
-    if (memory !== this.#memory) return;
+    Object.assign(memory, { text: "", files: [], about: null });
+    this.#restore(memory);
+    const sent = await this.#actions.send({ text, files, about });
+    if (sent || memory.text || memory.files.length) return;
+    Object.assign(memory, { text, files, about });
+    if (memory === this.#memory) this.#restore(memory);
+  }
+
+  #restore({ text, files }) {
     this.text.value = text;
+    this.staged.show(files);
     this.#showAbout();
     this.#typed();
   }
@@ -109,23 +135,34 @@ export class Composer {
   #key(event) {
     if (event.isComposing) return; // Enter then chooses a character, it does not send
     const empty = this.text.value === "";
+    const offered = !this.commands.hidden;
     if (event.key === "Enter" && !event.shiftKey) this.#submit(event);
-    else if (event.key === "Tab" && !event.shiftKey && !this.menu.hidden) {
+    else if (offered && event.key === "Tab" && !event.shiftKey) {
       event.preventDefault();
-      this.menu.firstElementChild.click();
+      this.commands.children[this.#picked].click();
+    } else if (offered && ["ArrowDown", "ArrowUp"].includes(event.key)) {
+      event.preventDefault();
+      this.#pick(this.#picked + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Escape" && this.#memory.about) this.#forget();
-    else if (event.key === "ArrowUp" && empty && this.#actions.editLast(this.speaker)) event.preventDefault();
+    else if (event.key === "ArrowUp" && empty && this.#actions.editLast()) event.preventDefault();
+  }
+
+  #paste(event) {
+    const files = event.clipboardData?.files ?? [];
+    if (!files.length) return;
+    event.preventDefault();
+    this.staged.add(files);
   }
 
   #typed() {
-    this.#memory.text = this.text.value;
+    Object.assign(this.#memory, { text: this.text.value, files: this.staged.files });
     this.#grow();
     this.#showCommands();
   }
 
   #grow() {
     this.text.style.height = "auto";
-    this.text.style.height = `${this.text.scrollHeight}px`;
+    this.text.style.height = `${this.text.scrollHeight + BORDERS}px`;
   }
 
   #mention() {
@@ -156,49 +193,29 @@ export class Composer {
     this.about.replaceChildren(h("span", {}, ABOUT[about.kind](about)), h("button", close, icon("close")));
   }
 
-  #showSpeakers(people) {
-    this.speakers.hidden = people.length < 2;
-    this.speakers.replaceChildren(
-      h("legend", { class: "unseen" }, "Who speaks"),
-      ...people.map((person) => this.#choice(person)),
-    );
-  }
-
-  #choice({ id, name }) {
-    const choose = () => {
-      this.#memory.speaker = id;
-      this.#actions.changed();
-    };
-    const radio = h("input", { type: "radio", name: `${this.text.id}-speaker`, value: id, onchange: choose });
-    radio.checked = id === this.speaker;
-    return h(
-      "label",
-      { class: "speaker", title: `Speak as ${name}` },
-      radio,
-      h("span", { class: "avatar", "data-author": id }, name[0]),
-      h("span", { class: "unseen" }, name),
-    );
-  }
-
   #showCommands() {
-    const typed = /^\/(\w*)$/.exec(this.text.value);
-    const fitting = typed ? this.#actions.commands().filter(({ command }) => command.startsWith(typed[1])) : [];
-    this.menu.hidden = !fitting.length;
-    this.menu.replaceChildren(
-      ...fitting.map(({ command, description }) =>
+    const typed = this.text.value;
+    const fitting = /^\/\w*( \w*)?$/.test(typed)
+      ? this.#actions.commands().filter(([written]) => written.startsWith(typed) && written !== typed.trim())
+      : [];
+    this.commands.hidden = !fitting.length;
+    this.commands.replaceChildren(
+      ...fitting.map(([written, description]) =>
         h(
           "button",
-          { type: "button", onclick: () => this.#complete(command) },
-          h("strong", {}, `/${command}`),
+          { type: "button", onclick: () => this.write(`${written} `) },
+          h("strong", {}, written),
           h("span", {}, description),
         ),
       ),
     );
+    this.#pick(0);
   }
 
-  #complete(command) {
-    this.text.value = `/${command} `;
-    this.#typed();
-    this.text.focus();
+  #pick(n) {
+    const all = [...this.commands.children];
+    this.#picked = all.length ? (n + all.length) % all.length : 0;
+    all.forEach((each, at) => each.classList.toggle("picked", at === this.#picked));
+    all[this.#picked]?.scrollIntoView({ block: "nearest" });
   }
 }

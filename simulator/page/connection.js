@@ -1,6 +1,6 @@
 // The page's door to the simulator: events in, requests out.
 
-const EVENTS = ["message", "gone", "sign", "bot", "model", "commands", "faults", "call", "notice"];
+const EVENTS = "message gone sign bot model people commands faults call notice home prompts".split(" ");
 const RECONNECT_MS = 1000;
 
 /**
@@ -55,8 +55,18 @@ export function follow(world, listener) {
 }
 
 /** Posts JSON. Returns the answer, or throws an Error whose message is one plain sentence for the person. */
-export async function post(path, body) {
-  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+export function post(path, body) {
+  return send(path, "application/json", JSON.stringify(body));
+}
+
+/** Hands a file over, to be said with a message. Returns it with its id, or throws as `post` does. */
+export function upload(file) {
+  const about = new URLSearchParams({ name: file.name, media_type: file.type });
+  return send(`/sim/files?${about}`, "application/octet-stream", file);
+}
+
+async function send(path, type, body) {
+  const request = { method: "POST", headers: { "Content-Type": type }, body };
   const response = await fetch(path, request).catch(() => {
     throw new Error("The simulator does not answer. Is it still running?");
   });

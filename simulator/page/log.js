@@ -15,7 +15,7 @@ export class Log {
   #names;
   #allowed;
   #stop;
-  #shown = new Map(); // key -> {element, value, speaker}
+  #shown = new Map(); // key -> {element, value, replies, me}
   #awaited = ""; // key of a message to bring into view when it comes
   #empty = h("div", { class: "welcome" });
 
@@ -35,20 +35,26 @@ export class Log {
     this.list.addEventListener("scroll", () => this.#offerEnd(), { passive: true });
   }
 
-  /** Empties it for another conversation; `welcome` is shown until there is a message. */
-  clear(...welcome) {
+  /** Empties it for another conversation: one thread, where nothing is indented, or a private chat, or another. */
+  clear({ root, isPrivate }) {
+    this.list.classList.toggle("in-one-thread", root !== "");
+    this.list.classList.toggle("private", isPrivate);
     this.#shown.clear();
     this.list.replaceChildren();
-    this.#empty.replaceChildren(...welcome);
   }
 
-  /** Shows messages and signs of life, as `speaker` sees them. Stays at the end if the end was in view. */
-  render(messages, signs, speaker) {
+  /** What is shown until there is a message. */
+  welcome(...nodes) {
+    this.#empty.replaceChildren(...nodes);
+  }
+
+  /** Shows {message, replies} and signs of life, as `me` sees them. Stays at the end if the end was in view. */
+  render(messages, signs, me) {
     const atEnd = this.#isAtEnd();
     const items = inOrder(messages, signs);
     this.#removeAllBut(new Set(items.map(({ key }) => key)));
     this.#empty.remove();
-    items.forEach((item, n) => this.#place(item, n, items[n - 1], speaker));
+    items.forEach((item, n) => this.#place(item, n, items[n - 1], me));
     if (!items.length) this.list.append(this.#empty);
     this.#keepOneTabStop();
     if (atEnd) this.scrollToEnd();
@@ -75,18 +81,20 @@ export class Log {
     }
   }
 
-  #place(item, position, before, speaker) {
+  #place(item, position, before, me) {
     const entry = this.#shown.get(item.key) ?? { element: item.message ? messageArticle() : h("div") };
     const value = item.message ?? item.sign.text;
-    if (entry.value !== value || entry.speaker !== speaker) this.#fill(entry, item, speaker);
-    Object.assign(entry, { value, speaker });
+    const { replies } = item;
+    if (entry.value !== value || entry.me !== me || entry.replies !== replies) this.#fill(entry, item, me);
+    Object.assign(entry, { value, me, replies });
     this.#shown.set(item.key, entry);
     if (item.message) entry.element.classList.toggle("continued", isSameBreath(before?.message, item.message));
     const there = this.list.children[position];
     if (there !== entry.element) this.list.insertBefore(entry.element, there ?? null);
   }
 
-  #fill(entry, { message, sign }, speaker) {
+  #fill(entry, item, me) {
+    const { message, sign } = item;
     if (sign) {
       const element = signElement(sign, this.#stop);
       entry.element.replaceWith(element);
@@ -94,7 +102,7 @@ export class Log {
       return;
     }
     const hadFocus = entry.element.contains(document.activeElement);
-    fillMessage(entry.element, message, speaker, this.#names, this.#allowed(message));
+    fillMessage(entry.element, item, me, this.#names, this.#allowed(message));
     if (hadFocus && !entry.element.contains(document.activeElement)) entry.element.focus({ preventScroll: true });
   }
 
@@ -126,7 +134,7 @@ export class Log {
 
 /** Messages and signs as items {key, message} and {key, sign}; a sign stands where the answer will appear. */
 function inOrder(messages, signs) {
-  const items = messages.map((message) => ({ key: keyOf(message), message }));
+  const items = messages.map((item) => ({ key: keyOf(item.message), ...item }));
   for (const sign of signs) {
     const inThread = ({ message }) => message && sign.thread && [message.id, message.thread].includes(sign.thread);
     const after = sign.platform === "slack" ? items.findLastIndex(inThread) : -1;

@@ -10,6 +10,7 @@ const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const QUOTE = /^ {0,3}(?:>|&gt;) ?/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+)(?=\S)/;
 const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const INDENTED = /^(?: {4}|\t)/;
 const TASK = /^\[([ xX])\]\s+/;
 
 /** Nodes for a Markdown text. `names` turns a user or channel id into what people call it. */
@@ -18,7 +19,7 @@ export function markdown(text, names) {
 }
 
 /** Each reader takes the lines from its own kind of block on and returns [node, how many lines it took], or null. */
-const READERS = [fence, heading, rule, quote, table, list, paragraph];
+const READERS = [fence, indented, heading, rule, quote, table, list, paragraph];
 
 function blocks(lines, rules) {
   const nodes = [];
@@ -50,6 +51,12 @@ function fence(lines) {
   return [codeBlock(unescaped(code.join("\n")), language), code.length + (end < 0 ? 1 : 2)];
 }
 
+function indented(lines) {
+  const count = leading(lines, (line, n) => INDENTED.test(line) || (!line.trim() && INDENTED.test(lines[n + 1] ?? "")));
+  if (!count) return null;
+  return [codeBlock(unescaped(lines.slice(0, count).map((line) => line.replace(INDENTED, "")).join("\n"))), count];
+}
+
 function heading(lines, rules) {
   const match = HEADING.exec(lines[0]);
   if (!match) return null;
@@ -71,7 +78,8 @@ function quote(lines, rules) {
 function table(lines, rules) {
   if (!lines[0].includes("|") || !DELIMITERS.test(lines[1] ?? "") || !lines[1].includes("-")) return null;
   const count = 2 + leading(lines.slice(2), (line) => line.includes("|"));
-  const cells = (line, name) => row(line).map((cell) => h(name, {}, inline(cell, rules)));
+  const sides = row(lines[1]).map((marks) => (/^:.*:$/.test(marks) ? "center" : marks.endsWith(":") ? "right" : null));
+  const cells = (line, name) => row(line).map((cell, n) => h(name, { class: sides[n] }, inline(cell, rules)));
   const element = h(
     "div",
     { class: "table" },
@@ -161,12 +169,20 @@ function inlineRules(names) {
     ...references(names),
     [/!?\[((?:[^[\]]|\[[^\]]*\])*)\]\(\s*<?((?:[^\s()<>]|\([^\s()]*\))+)>?(?:\s+"[^"]*")?\s*\)/y, linked],
     [/https?:\/\/[^\s<>]*[^\s<>.,;:!?'")\]*_~]/y, ([address]) => link(unescaped(address), unescaped(address))],
-    [/\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)/sy, wrapped("strong")],
-    [/(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)/sy, wrapped("strong")],
-    [/~~(?=\S)(.+?)(?<=\S)~~/sy, wrapped("s")],
-    [/\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?!\*)/sy, wrapped("em")],
-    [/(?<!\w)_(?=[^\s_])(.+?)(?<=[^\s_])_(?!\w)/sy, wrapped("em")],
+    [/<([\w.+-]+@[\w-]+(?:\.[\w-]+)+)>/y, ([, address]) => link(`mailto:${address}`, address)],
+    [marked(/\*\*(?=\S)/, /(?<=\S)\*\*(?!\*)/), wrapped("strong")],
+    [marked(/(?<!\w)__(?=\S)/, /(?<=\S)__(?!\w)/), wrapped("strong")],
+    [marked(/~~(?=\S)/, /(?<=\S)~~/), wrapped("s")],
+    [marked(/\*(?=[^\s*])/, /(?<=[^\s*])\*(?!\*)/), wrapped("em")],
+    [marked(/(?<!\w)_(?=[^\s_])/, /(?<=[^\s_])_(?!\w)/), wrapped("em")],
   ];
+}
+
+/** A pattern for what stands between two marks: a mark that is escaped, or inside code, ends nothing. */
+function marked(opening, closing) {
+  const code = (group) => `(\`+)(?!\`).+?(?<!\`)\\${group}(?!\`)`;
+  const inside = `\\\\.|${code(2)}|(?!${code(3)})[^\\\\]`;
+  return new RegExp(`${opening.source}((?:${inside})+?)${closing.source}`, "sy");
 }
 
 // An image is shown as a link: the page loads nothing from outside.

@@ -2,8 +2,10 @@
 
 import { blockKit } from "./blocks.js";
 import { fragment, h, icon, link } from "./dom.js";
+import { files } from "./files.js";
 import { markdown } from "./markdown.js";
 import { mrkdwn } from "./mrkdwn.js";
+import { steps } from "./tasks.js";
 import { telegramText } from "./telegram_text.js";
 
 /** The empty article of a message; `fillMessage` puts the content in, again after each change. */
@@ -12,22 +14,28 @@ export function messageArticle() {
 }
 
 /**
- * Shows the message in its article, as the person `speaker` sees it. `names` turns Slack ids into names. `can` holds
- * what the person may do with it: functions reply, thread and edit (absent where they make no sense) and tap(button).
+ * Shows the message in its article, as the person `me` sees it. `names` turns Slack ids into names. `replies` is how
+ * many its thread has. `can` holds what the person may do with it: functions reply, thread, ask, edit and remove
+ * (absent where they make no sense) and tap(button).
  */
-export function fillMessage(article, message, speaker, names, can) {
+export function fillMessage(article, { message, replies = 0 }, me, names, can) {
+  const live = message.draft || message.streaming;
+  const before = article.querySelector(".steps");
+  const unfolded = before && article.classList.contains("live") === live ? before.open : live;
   article.className = "message";
-  article.classList.toggle("ours", message.author_id === speaker);
+  article.classList.toggle("ours", message.author_id === me);
   article.classList.toggle("in-thread", message.platform === "slack" && message.thread !== "");
-  article.classList.toggle("live", message.draft || message.streaming);
+  article.classList.toggle("live", live);
+  article.classList.toggle("private-to-me", message.only_for !== "");
   article.setAttribute("aria-label", `${message.author}, ${clock(message.at)}`);
   const bubble = h(
     "div",
     { class: "bubble" },
     heading(message),
     quote(message),
-    h("div", { class: "text" }, body(message, names)),
-    files(message),
+    steps(message, unfolded),
+    h("div", { class: `text ${emoji(message) ? "large" : ""}` }, body(message, names)),
+    h("div", { class: "files" }, files(message)),
     message.reactions.length > 0 && h("div", {}, h("span", { class: "reactions" }, message.reactions.join(" "))),
     footer(message),
   );
@@ -36,7 +44,8 @@ export function fillMessage(article, message, speaker, names, can) {
     { class: "avatar", "data-author": message.author_id, "aria-hidden": "true" },
     message.author[0],
   );
-  article.replaceChildren(fragment(avatar, bubble, buttons(message, can.tap), trouble(message), tools(can)));
+  const thread = replies > 0 && threadLink(replies, can.thread);
+  article.replaceChildren(fragment(avatar, bubble, buttons(message, can.tap), trouble(message), thread, tools(can)));
 }
 
 /** What the message says without any style, for a quote, a notice or a screen reader. */
@@ -46,8 +55,9 @@ export function plainText(message, names) {
 
 function body(message, names) {
   if (message.platform === "telegram") return telegramText(message.text, message.entities);
-  if (message.blocks.length) return blockKit(message.blocks, names);
-  return message.markdown_text ? markdown(message.markdown_text, names) : mrkdwn(message.text, names);
+  if (!message.blocks.length && !message.markdown_text) return mrkdwn(message.text, names);
+  const blocks = blockKit(message.blocks, names);
+  return message.markdown_text ? fragment(markdown(message.markdown_text, names), blocks) : blocks;
 }
 
 function heading(message) {
@@ -61,22 +71,21 @@ function heading(message) {
   );
 }
 
-function quote({ quote: quoted }) {
-  return quoted && h("div", { class: "quote" }, h("strong", {}, quoted.author), h("span", {}, quoted.text));
+/** A sticker is shown as its emoji, as large as one. */
+function emoji({ files: attached }) {
+  return attached[0]?.kind === "sticker";
 }
 
-function files(message) {
-  return message.files.map(({ name, media_type: type, url }) =>
-    type.startsWith("image/") && url
-      ? h("img", { class: "picture", src: url, alt: name, loading: "lazy" })
-      : h("a", { class: "file", href: url, download: name }, name),
-  );
+function quote({ quote: quoted }) {
+  return quoted && h("div", { class: "quote" }, h("strong", {}, quoted.author), h("span", {}, quoted.text));
 }
 
 function footer(message) {
   return h(
     "div",
     { class: "footer" },
+    message.silent && mark("silent", "Sent without a sound"),
+    message.draft && h("span", {}, "draft"),
     message.edits > 0 && h("span", { class: "edited", title: changes(message.edits) }, "edited"),
     h("time", { class: "when-telegram", datetime: new Date(message.at * 1000).toISOString() }, clock(message.at)),
     message.delivery && tick(message.delivery),
@@ -96,15 +105,17 @@ const TICKS = {
 };
 
 function tick({ state }) {
-  return h(
-    "span",
-    { class: `tick tick-${state}`, role: "img", "aria-label": TICKS[state], title: TICKS[state] },
-    icon(state),
-  );
+  return mark(state, TICKS[state]);
+}
+
+function mark(drawing, words) {
+  const attributes = { class: `tick tick-${drawing}`, role: "img", "aria-label": words, title: words };
+  return h("span", attributes, icon(drawing));
 }
 
 /** One line under a message that did not simply arrive. */
-function trouble({ delivery }) {
+function trouble({ delivery, kept, members }) {
+  if (kept && kept < members.length) return h("p", { class: "trouble trouble-kept" }, HALF_KEPT);
   const sentence = delivery && SENTENCES[delivery.state]?.(delivery);
   return sentence && h("p", { class: `trouble trouble-${delivery.state}` }, sentence);
 }
@@ -114,6 +125,8 @@ const SENTENCES = {
   refused: ({ status }) => `${outcome(status)}; given up`,
   kept: () => "Privacy mode: the bot does not get this. Mention it or reply to it.",
 };
+
+const HALF_KEPT = "Privacy mode: the bot gets only what the mention stands under. Reply to it to show it all.";
 
 function outcome(status) {
   if (!status) return "The bot did not answer";
@@ -142,7 +155,9 @@ function pressable(button, tap) {
 const TOOLS = [
   ["reply", "Reply", "reply"],
   ["thread", "Reply in thread", "thread"],
+  ["ask", "Ask Kabar", "ask"],
   ["edit", "Edit", "edit"],
+  ["remove", "Delete", "delete"],
 ];
 
 function tools(can) {
@@ -153,7 +168,14 @@ function tools(can) {
       { type: "button", class: "tool", "aria-label": label, title: label, onclick: can[name] },
       icon(drawing),
     );
-  return h("div", { class: "tools" }, offered.map(tool));
+  // Pressing one must not clear what is selected in the message: that is what a reply quotes.
+  const keep = (event) => event.preventDefault();
+  return h("div", { class: "tools", onpointerdown: keep, onmousedown: keep }, offered.map(tool));
+}
+
+function threadLink(replies, open) {
+  const words = replies === 1 ? "1 reply" : `${replies} replies`;
+  return h("button", { type: "button", class: "thread-link", onclick: open }, icon("thread"), words);
 }
 
 export function clock(seconds) {

@@ -1,13 +1,20 @@
 // What the page knows: the simulator's state, kept up to date by its events. See simulator/README.md for the shapes.
 
+import { Albums } from "./albums.js";
+
 /** Names a message across platforms and chats. */
 export const keyOf = ({ platform, chat, id }) => `${platform} ${chat} ${id}`;
 const signKeyOf = ({ platform, chat, thread }) => `${platform} ${chat} ${thread}`;
 
 const CALLS_KEPT = 100;
+const REPLIES_SHOWN = 2; // of a thread, below its root; all of them are in the thread itself
 
 export class World {
-  constructor() {
+  #albums = new Albums();
+
+  /** `me` is the id of the person the page belongs to: it shows what they see. */
+  constructor(me = "") {
+    this.me = me;
     this.version = -1;
     this.calls = [];
     this.replace({
@@ -22,6 +29,8 @@ export class World {
       messages: [],
       signs: [],
       faults: [],
+      homes: {},
+      prompts: {},
     });
   }
 
@@ -35,9 +44,12 @@ export class World {
     this.names = state.names;
     this.commands = state.commands;
     this.faults = state.faults;
-    this.conversations = state.chats.flatMap(conversationsOf);
+    this.homes = state.homes;
+    this.prompts = state.prompts;
+    this.chats = state.chats.flatMap(conversationsOf);
     this.messages = new Map(state.messages.map((message) => [keyOf(message), message]));
     this.signs = new Map(state.signs.map((sign) => [signKeyOf(sign), sign]));
+    if (!this.person(this.me)) this.me = this.people[0]?.id ?? this.me;
   }
 
   /** Takes one event. One that the state already holds (its id is not above the state's version) changes nothing. */
@@ -68,12 +80,24 @@ export class World {
     this.model = model;
   }
 
+  on_people(people) {
+    this.people = people;
+  }
+
   on_commands(commands) {
     this.commands = commands;
   }
 
   on_faults(faults) {
     this.faults = faults;
+  }
+
+  on_home({ user, view }) {
+    this.homes = { ...this.homes, [user]: view };
+  }
+
+  on_prompts({ chat, ...prompts }) {
+    this.prompts = { ...this.prompts, [chat]: prompts };
   }
 
   on_call(call) {
@@ -86,19 +110,40 @@ export class World {
     return this.people.find((person) => person.id === id);
   }
 
-  /** A conversation's messages in the order to show them: by time, each Slack thread right after its root. */
+  /** The conversations I am in, of one platform. */
+  conversationsOn(platform) {
+    return this.chats.filter((chat) => chat.platform === platform && chat.people.includes(this.me));
+  }
+
+  isForMe = ({ only_for: reader }) => !reader || reader === this.me;
+
+  /** Every message of a conversation that I can see, by time. */
   messagesOf(conversation) {
-    const own = [...this.messages.values()].filter((message) => conversation.holds(message));
-    if (conversation.platform !== "slack") return own;
-    const replies = Map.groupBy(
-      own.filter((message) => message.thread),
-      (message) => message.thread,
+    return [...this.messages.values()].filter((message) => conversation.holds(message) && this.isForMe(message));
+  }
+
+  /**
+   * What to show of a conversation, in order: {message, replies}. Albums are one message; each Slack thread stands
+   * right after its root, cut to its newest `replies` where the thread itself is not what is open.
+   */
+  itemsOf(conversation) {
+    const messages = this.#albums.joined(this.messagesOf(conversation));
+    if (conversation.platform !== "slack" || conversation.root) return messages.map((message) => ({ message }));
+    const threads = Map.groupBy(
+      messages.filter(({ thread }) => thread),
+      ({ thread }) => thread,
     );
-    const roots = own.filter((message) => !message.thread);
-    const orphans = [...replies]
-      .filter(([root]) => !roots.some(({ id }) => id === root))
-      .flatMap(([, thread]) => thread);
-    return [...roots.flatMap((root) => [root, ...(replies.get(root.id) ?? [])]), ...orphans];
+    const roots = messages.filter(({ thread }) => !thread);
+    const known = new Set(roots.map(({ id }) => id));
+    const orphans = [...threads].filter(([root]) => !known.has(root)).flatMap(([, thread]) => thread);
+    const items = roots.flatMap((root) => {
+      const thread = threads.get(root.id) ?? [];
+      return [
+        { message: root, replies: thread.length },
+        ...thread.slice(-REPLIES_SHOWN).map((message) => ({ message })),
+      ];
+    });
+    return [...items, ...orphans.map((message) => ({ message }))];
   }
 
   /** The signs of life that are on now (seconds as in the state). */
@@ -107,9 +152,11 @@ export class World {
   }
 }
 
-/** A chat, or one topic of a forum: what one can open and write in. */
+/** A chat, one topic of a forum, or one thread of a channel (`root` is then its first message's id). */
 class Conversation {
-  constructor(chat, topic) {
+  constructor(chat, topic, root = "") {
+    this.of = chat;
+    this.root = root;
     this.platform = chat.platform;
     this.chat = chat.id;
     this.kind = chat.kind;
@@ -119,16 +166,23 @@ class Conversation {
     this.group = topic ? chat.title : "";
     this.title = topic?.name ?? (chat.kind === "channel" ? `#${chat.title}` : chat.title);
     this.fullTitle = topic ? `${chat.title} › ${topic.name}` : this.title;
-    this.key = `${chat.platform} ${chat.id} ${this.topic}`;
+    this.key = `${chat.platform} ${chat.id} ${this.topic}${root}`;
   }
 
   get isPrivate() {
     return this.kind === "private";
   }
 
-  /** Whether a message or a sign belongs here. Only a forum is divided by thread. */
-  holds({ platform, chat, thread }) {
-    return platform === this.platform && chat === this.chat && (!this.forum || thread === this.topic);
+  /** One of its threads, to be opened by itself. */
+  thread(root) {
+    return new Conversation(this.of, undefined, root);
+  }
+
+  /** Whether a message or a sign belongs here. Only a forum is divided by thread; a thread holds its root as well. */
+  holds({ platform, chat, thread, id }) {
+    if (platform !== this.platform || chat !== this.chat) return false;
+    if (this.root) return [thread, id].includes(this.root);
+    return !this.forum || thread === this.topic;
   }
 }
 

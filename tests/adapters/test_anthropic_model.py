@@ -10,6 +10,7 @@ import anthropic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +19,7 @@ from starlette.routing import Route
 from bot.adapters.anthropic_model import AnthropicModel, Draft, client, request, seconds
 from bot.errors import ConfigError, ModelError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
 from bot.messages import Answered, Json, Reply, Usage, decode_entry, encode
+from bot.models import facts_of, on_bedrock
 from bot.ports import Prompt
 from simulator.model_reply import Break, Refusal
 from simulator.script import Line, ScriptedModel, call, overloaded, rate_limited, reply, scripted, text, thinking
@@ -25,6 +27,7 @@ from simulator.serving import serve
 
 KEY = "sk-ant-test-key-0001"
 MODEL = "claude-sonnet-5-5"
+TERSE: Json = {"type": "text", "text": "Be terse."}
 CALCULATOR: Json = {
     "name": "calculator",
     "description": "Works out a sum.",
@@ -172,9 +175,26 @@ async def test_the_request_holds_the_prompt_and_nothing_else() -> None:
                 "messages": [said],
                 "system": system,
                 "tools": [CALCULATOR],
+                "diagnostics": {"previous_message_id": None},
                 "stream": True,
             }
         ]
+
+
+async def test_the_provider_is_asked_why_its_cache_missed_what_the_reply_before_left() -> None:
+    first, changed = prompt(system=[TERSE]), prompt(system=[TERSE, TERSE])
+    async with scripted(text("one"), text("two"), text("three")) as script, model(script.url) as claude:
+        before = await claude.reply(first, nothing)
+        same = await claude.reply(replace(first, previous=before.id), nothing)
+        other = await claude.reply(replace(changed, previous=before.id), nothing)
+    assert before.id.startswith("msg_")
+    assert [before.missed, same.missed, other.missed] == ["", "", "system_changed"]
+
+
+async def test_a_provider_without_diagnoses_is_not_asked() -> None:
+    async with scripted(text("ok")) as script, client(KEY, script.url) as connection:
+        await AnthropicModel(connection, MODEL, on_bedrock(facts_of(MODEL))).reply(prompt(), nothing)
+    assert "diagnostics" not in script.requests[0]
 
 
 async def test_tools_stay_in_the_prompt_when_they_may_not_be_called() -> None:

@@ -4,14 +4,29 @@ import asyncio
 import base64
 import random
 import socket
+from collections import Counter as Counts
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.errors import ConfigError, KabarError, LeaseLost, StoreUnavailable
-from bot.messages import Head, Inbound, Numbered, Person, Place, Summary, ToolRun, Turn
+from bot.messages import (
+    Counter,
+    Head,
+    Inbound,
+    Numbered,
+    Person,
+    Place,
+    Profile,
+    Reminder,
+    Spend,
+    Summary,
+    ToolRun,
+    Turn,
+)
 from bot.ports import Change, Receipt
 from tests.adapters.wire import LOST, Answer, Lost, Wire, failure, wire_to
 from tests.clock import FakeClock
@@ -100,6 +115,32 @@ async def test_a_repeat_is_recognised_by_one_request(store: DynamoDBStore, wire:
     assert [passed.operation for passed in wire.passed] == ["PutItem"]
 
 
+async def test_what_is_not_to_the_bot_costs_less_and_hides_nothing_for_good(store: DynamoDBStore, wire: Wire) -> None:
+    """However many have passed, and wait for the sweep by time to live, none of them is read."""
+    clock = FakeClock()
+    busy = DynamoDBStore(store._client, "kabar", clock)
+    for number in range(60):
+        await busy.receive(replace(said(number), addressed=False))
+    assert {(passed.operation, passed.units) for passed in wire.passed} == {("PutItem", 2)}
+    clock.advance(15 * 60)
+    await busy.receive(said(99))
+    wire.passed.clear()
+    assert await busy.inbox(CHAT) == [said(99)]
+    assert [(passed.units, passed.answer["ScannedCount"]) for passed in wire.passed] == [(1, 1)]
+
+
+async def test_whether_a_conversation_is_known_and_who_a_person_is_are_one_small_read_each(
+    store: DynamoDBStore, wire: Wire
+) -> None:
+    await one_message(store, 1)
+    await store.keep_profile(SARI.id, Profile("Sari"))
+    wire.passed.clear()
+    assert await store.knows(CHAT)
+    assert await store.profile(SARI.id) == Profile("Sari", version=1)
+    assert [(passed.operation, passed.units) for passed in wire.passed] == [("GetItem", 1), ("GetItem", 1)]
+    assert wire.passed[0].answer["Item"] == {"last_seq": {"N": "2"}}
+
+
 async def test_any_number_of_tool_calls_is_read_by_the_hundred(store: DynamoDBStore, wire: Wire) -> None:
     await store.tool_runs(CHAT, [f"toolu_{n}" for n in range(250)])
     assert [passed.operation for passed in wire.passed] == ["BatchGetItem"] * 3
@@ -109,9 +150,12 @@ async def test_every_read_is_consistent(store: DynamoDBStore, wire: Wire) -> Non
     await one_message(store, 1)
     await store.put_tool_run(CHAT, ToolRun("toolu_1"))
     await store.tool_runs(CHAT, ["toolu_1"])
-    reads = [passed.request for passed in wire.passed if passed.operation in {"Query", "BatchGetItem"}]
+    await store.knows(CHAT)
+    await store.profile(SARI.id)
+    await store.forget(await claimed(store))
+    reads = [passed.request for passed in wire.passed if passed.operation in {"Query", "GetItem", "BatchGetItem"}]
     keyed = [read["RequestItems"]["kabar"] if "RequestItems" in read else read for read in reads]
-    assert [read["ConsistentRead"] for read in keyed] == [True, True, True]
+    assert {read["ConsistentRead"] for read in keyed} == {True}
 
 
 async def test_only_what_is_answered_may_be_swept(aws: Account, store: DynamoDBStore) -> None:
@@ -125,6 +169,126 @@ async def test_only_what_is_answered_may_be_swept(aws: Account, store: DynamoDBS
     assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
     items = client.scan(TableName="kabar")["Items"]
     assert [item["sk"]["S"] for item in items if "expires_at" in item] == [f"IN#{said(1).key}"]
+
+
+async def test_what_is_not_to_the_bot_is_swept_unless_a_turn_took_it(aws: Account, store: DynamoDBStore) -> None:
+    for number in (1, 2):
+        await store.receive(replace(said(number), addressed=False))
+    await store.commit(await claimed(store), Change(take=(said(2).key,)))
+    items = {item["sk"]["S"]: item for item in aws.client("dynamodb").scan(TableName="kabar")["Items"]}
+    assert int(items[f"IN#{said(1).key}"]["expires_at"]["N"]) == 2_000_000_000 + 15 * 60
+    assert set(items[f"IN#{said(2).key}"]) == {"pk", "sk", "inbound"}
+
+
+# Forgetting
+
+
+async def a_long_conversation(store: DynamoDBStore) -> Head:
+    """More than two transactions' worth of it, in a turn that is to forget it."""
+    await one_message(store, 1)
+    head = await claimed(store)
+    for first in range(0, 150, 50):
+        head = await store.commit(head, Change(tuple(Summary(str(number)) for number in range(first, first + 50))))
+    await asyncio.gather(*(store.put_tool_run(CHAT, ToolRun(f"toolu_{number}")) for number in range(120)))
+    day = Counter(f"chat:{CHAT}", "2033-05-01")
+    key = said(2).key
+    await store.receive(said(2))
+    turn = Turn("t", PLACE, SARI, 1, head.last + 1, inbox=(key,))
+    change = Change((Summary("forget"), Summary("told")), turn=turn, take=(key,), spend=(Spend(day, 5),))
+    return await store.commit(head, change)
+
+
+def left(aws: Account) -> set[str]:
+    return {item["sk"]["S"] for item in aws.client("dynamodb").scan(TableName="kabar")["Items"]}
+
+
+TOMBSTONES = {f"IN#{said(number).key}" for number in (1, 2)}
+
+
+REQUESTS = {"UpdateItem": 1, "BatchGetItem": 2, "TransactWriteItems": 6, "Query": 4}
+"""What forgetting the long conversation takes."""
+
+
+@pytest.mark.parametrize(("operation", "before"), [(name, at) for name, many in REQUESTS.items() for at in range(many)])
+async def test_forgetting_that_is_cut_anywhere_leaves_a_whole_turn_that_does_it_again(
+    aws: Account, store: DynamoDBStore, wire: Wire, operation: str, before: int
+) -> None:
+    head = await a_long_conversation(store)
+    wire.breaks[operation].extend([*[None] * before, failure(500, "InternalServerError")])
+    with pytest.raises(StoreUnavailable):
+        await store.forget(head)
+
+    again = await claimed(store)
+    assert again.turn == head.turn
+    told = [each.entry for each in await store.record(CHAT, again.since)][-2:]
+    assert told == [Summary("forget"), Summary("told")]
+    assert await store.receive(said(2)) is Receipt.WAITING
+    await store.forget(again)
+    assert left(aws) == TOMBSTONES
+
+
+async def test_a_worker_that_was_stalled_deletes_nothing_of_what_came_after(
+    aws: Account, store: DynamoDBStore, wire: Wire, clock: FakeClock
+) -> None:
+    head = await a_long_conversation(store)
+    wire.breaks["TransactWriteItems"].extend([None, cancelled("TransactionConflict", "None")])
+    stalled = asyncio.create_task(store.forget(head))
+    pause = await clock.next_sleep()
+
+    other = DynamoDBStore(aws.client("dynamodb"), "kabar", FakeClock(4_000_000_000))
+    again = await other.claim(CHAT, "b", 5_000_000_000_000)
+    assert again is not None
+    await other.forget(again)
+    fresh = await other.claim(CHAT, "b", 5_000_000_000_000)
+    assert fresh is not None
+    await other.commit(fresh, Change(tuple(Summary(str(number)) for number in range(90))))
+    await other.put_tool_run(CHAT, ToolRun("toolu_1"))
+
+    clock.advance(pause)
+    with pytest.raises(LeaseLost):
+        await stalled
+    assert len(await other.record(CHAT, 1)) == 90
+    assert await other.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": ToolRun("toolu_1")}
+
+
+async def test_reminders_whose_time_has_passed_are_found_over_all_conversations(
+    store: DynamoDBStore, wire: Wire
+) -> None:
+    chats = [Place(f"telegram:{number}", str(number)) for number in range(12)]
+    for number, chat in enumerate(chats):
+        await store.put_reminder(Reminder("aaaaaaaa", chat, SARI, "x", 1_000 + 100 * number))
+    await store.receive(said(1))
+    found = await store.overdue_reminders(1_200, 1_500)
+    assert sorted(found) == [(f"telegram:{number}", "aaaaaaaa", 1_000 + 100 * number) for number in range(2, 6)]
+    await store.delete_reminder("telegram:2", "aaaaaaaa")
+    assert ("telegram:2", "aaaaaaaa", 1_200) not in await store.overdue_reminders(1_200, 1_500)
+
+
+async def test_a_reminder_costs_one_request_each_way(store: DynamoDBStore, wire: Wire) -> None:
+    reminder = Reminder("aaaaaaaa", PLACE, SARI, "x", 1_000)
+    await store.put_reminder(reminder)
+    assert await store.reminders(CHAT) == [reminder]
+    await store.delete_reminder(CHAT, "aaaaaaaa")
+    assert [(passed.operation, passed.units) for passed in wire.passed] == [
+        ("PutItem", 2),  # the reminder, and its place in the index of what is due
+        ("Query", 1),
+        ("DeleteItem", 2),
+    ]
+
+
+async def test_forgetting_takes_few_requests(aws: Account, store: DynamoDBStore, wire: Wire) -> None:
+    head = await a_long_conversation(store)
+    wire.passed.clear()
+    await store.forget(head)
+    assert Counts(passed.operation for passed in wire.passed) == REQUESTS
+    assert left(aws) == TOMBSTONES
+
+
+async def test_forgetting_whose_last_answer_is_lost_succeeds(aws: Account, patient: DynamoDBStore, wire: Wire) -> None:
+    head = await a_long_conversation(patient)
+    wire.breaks["TransactWriteItems"].extend([*[None] * 5, LOST])
+    await patient.forget(head)
+    assert left(aws) == TOMBSTONES
 
 
 # When AWS fails

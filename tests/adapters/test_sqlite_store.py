@@ -12,10 +12,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.errors import ConfigError, StoreUnavailable
-from bot.messages import Counter, Inbound, Numbered, Person, Place, Spend, Summary
+from bot.messages import Counter, Inbound, Numbered, Person, Place, Profile, Reminder, Spend, Summary, ToolRun
 from bot.ports import Change, Receipt
 from tests.clock import FakeClock
 
@@ -148,16 +149,36 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path, clock: FakeClock) -
         SQLiteStore(path, clock)
 
 
-async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_has(path: Path, clock: FakeClock) -> None:
+@pytest.mark.parametrize(
+    ("version", "newer"), [(1, ["counter", "profile", "reminder"]), (2, ["profile", "reminder"]), (3, ["reminder"])]
+)
+async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_has(
+    path: Path, clock: FakeClock, version: int, newer: list[str]
+) -> None:
     store = SQLiteStore(path, clock)
     await store.receive(said(1))
     store.close()
     with closing(sqlite3.connect(path)) as database:
-        database.executescript("DROP TABLE counter; PRAGMA user_version = 1;")
+        database.executescript(
+            f"{' '.join(f'DROP TABLE {table};' for table in newer)} PRAGMA user_version = {version};"
+        )
     store = SQLiteStore(path, clock)
     assert await store.spent([Counter("all", "2033-05")]) == {}
+    assert await store.profile("telegram:7") == Profile()
+    assert await store.reminders(CHAT) == []
     assert await store.inbox(CHAT) == [said(1)]
     store.close()
+
+
+async def test_what_is_due_is_found_over_all_conversations_by_time(store: SQLiteStore) -> None:
+    person = Person("telegram:7")
+    chats = [Place(f"telegram:{number}", str(number)) for number in range(3)]
+    reminders = [Reminder("aaaaaaaa", chat, person, "x", 300 - 100 * number) for number, chat in enumerate(chats)]
+    for each in reminders:
+        await store.put_reminder(each)
+    assert await store.reminders_until(300) == [reminders[2], reminders[1]]
+    await store.delete_reminder("telegram:2", "aaaaaaaa")
+    assert await store.reminders_until(301) == [reminders[1], reminders[0]]
 
 
 async def test_counters_are_forgotten_when_their_time_is_over(store: SQLiteStore, clock: FakeClock) -> None:
@@ -169,6 +190,53 @@ async def test_counters_are_forgotten_when_their_time_is_over(store: SQLiteStore
     clock.advance(60)
     await store.commit(head, Change())
     assert await store.spent([minute]) == {}
+
+
+async def test_words_that_are_forgotten_are_nowhere_in_the_file_or_its_log(
+    store: SQLiteStore, path: Path, clock: FakeClock
+) -> None:
+    words = [f"a secret of number {number} " + "and so on " * 500 for number in range(20)]
+    head = await store.claim(CHAT, "me", FOREVER)
+    assert head is not None
+    for text in words:
+        head = await store.commit(head, Change((Summary(text),)))
+        await store.put_tool_run(CHAT, ToolRun(text[:30], {"content": text}))
+
+    def files() -> bytes:
+        return b"".join(file.read_bytes() for file in path.parent.iterdir())
+
+    assert b"a secret" in files()
+    await store.forget(head)
+    assert b"a secret" not in files()
+
+
+async def test_a_turn_that_took_what_was_not_to_the_bot_is_woken_after_a_restart(path: Path, clock: FakeClock) -> None:
+    with closing(SQLiteStore(path, clock)) as store:
+        await store.receive(replace(said(1), addressed=False))
+        head = await store.claim(CHAT, "a", FOREVER)
+        assert head is not None
+        await store.commit(head, Change(take=(said(1).key,)))
+    clock.advance(1)
+    with closing(SQLiteStore(path, clock)) as store:
+        assert await store.overdue(int(clock.now())) == [CHAT]
+
+
+async def test_what_was_not_to_the_bot_can_still_be_taken_by_who_saw_it_just_before_it_passed(
+    store: SQLiteStore, clock: FakeClock
+) -> None:
+    await store.receive(replace(said(1), addressed=False))
+    mine, other = await store.claim(CHAT, "a", FOREVER), await store.claim("telegram:2", "a", FOREVER)
+    assert mine is not None
+    assert other is not None
+    clock.advance(15 * 60)
+    other = await store.commit(other, Change())
+    mine = await store.commit(mine, Change(take=(said(1).key,)))
+    clock.advance(2 * 3600)
+    await store.receive(replace(said(2), addressed=False))
+    clock.advance(2 * 3600)
+    await store.commit(other, Change())  # whoever writes sweeps what has passed
+    with pytest.raises(LookupError):
+        await store.commit(mine, Change(take=(said(2).key,)))
 
 
 async def test_a_database_that_can_not_be_written_is_an_outage(store: SQLiteStore, path: Path) -> None:

@@ -46,12 +46,13 @@ LOST = Lost()
 
 
 class Wire:
-    """``endpoint`` is for a client; ``passed`` what went through, in order; ``breaks`` what goes wrong next."""
+    """``endpoint`` is for a client; ``passed`` what went through, in order; ``breaks`` what goes wrong next, with None
+    for what does not."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         self.passed: list[Passed] = []
-        self.breaks: defaultdict[str, deque[Answer | Lost]] = defaultdict(deque)
+        self.breaks: defaultdict[str, deque[Answer | Lost | None]] = defaultdict(deque)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.channels.markdown import NOTHING_TO_SHOW, Flat, Span, flatten, is_blank, split
+from bot.channels.characters import is_blank
+from bot.channels.markdown import Flat, Span, flatten
+from bot.channels.splitting import split
+from bot.ports import NOTHING_TO_SHOW
+from tests.channels.visible import squeezed
 
 MARKDOWN = st.text(st.sampled_from("ab_ \n*`~#>|-[]()!1.\\<&;😀é"), max_size=400) | st.text(max_size=200)
 
@@ -69,6 +73,58 @@ def test_a_table_becomes_even_columns_without_markup() -> None:
     assert styled(flat) == [("pre", "name │  n\n─────┼───\nAnn  │  2\n漢字 │ 10", "")]
 
 
+WIDE = "| Plan | What you get |\n|---|---|\n| **Free** | one workspace and a week of history |\n| Team | |"
+
+
+def test_a_table_too_wide_for_a_phone_is_told_row_for_row() -> None:
+    flat = flatten(WIDE)
+
+    assert flat.text == "Plan: Free\nWhat you get: one workspace and a week of history\n\nPlan: Team\nWhat you get: –"
+    assert styled(flat) == [("bold", "Plan: Free", ""), ("bold", "Plan: Team", "")]
+
+
+def test_a_table_with_links_is_told_row_for_row_so_that_they_can_be_opened() -> None:
+    assert styled(flatten("| a | b |\n|---|---|\n| x | [l](https://e.example/) |")) == [
+        ("bold", "a: x", ""),
+        ("link", "l", "https://e.example/"),
+    ]
+
+
+def test_a_table_written_from_right_to_left_is_told_row_for_row() -> None:
+    assert flatten("| שם | n |\n|---|---|\n| עט | 3 |").text == "שם: עט\nn: 3"
+
+
+def test_a_head_without_rows_is_still_a_table() -> None:
+    assert flatten("| " + "a" * 30 + " | " + "b" * 30 + " |\n|---|---|").text.startswith("a" * 30)
+
+
+def test_a_list_counts_on_from_its_first_number() -> None:
+    assert flatten("0. a\n0. b").text == "0. a\n1. b"
+    assert flatten("1) a\n1) b").text == "1) a\n2) b"
+
+
+def test_boxes_in_a_list_begin_at_the_margin() -> None:
+    flat = flatten("1. do\n   ```sh\n   ls\n     -l\n   ```\n   then\n2. ```\n   x\n   ```\n3. a\n   > b\n   > c")
+
+    assert flat.text == "1. do\nls\n  -l\n   then\n2.\nx\n3. a\nb\nc"
+    assert styled(flat) == [("pre", "ls\n  -l", "sh"), ("pre", "x", ""), ("quote", "b\nc", "")]
+
+
+def test_tabs_in_code_become_spaces() -> None:
+    assert flatten("```go\n\tx\ny\tz\n```").text == "    x\ny   z"
+
+
+def test_a_line_break_of_html_is_one_but_not_in_code() -> None:
+    assert flatten("a<br>b<br/>c `<br>` <b>").text == "a\nb\nc <br> <b>"
+
+
+@pytest.mark.parametrize(
+    "source", [">" * 150 + " deep", "- " * 80 + "deep", "".join("  " * n + f"- {n}\n" for n in range(70))]
+)
+def test_what_is_nested_too_deep_for_the_parser_is_shown_as_it_is(source: str) -> None:
+    assert flatten(source).text == source
+
+
 def test_a_code_block_keeps_its_language_and_its_characters() -> None:
     flat = flatten("Look:\n```python title=x\nif a < b:\n    print('*')\n```\ndone")
 
@@ -114,7 +170,7 @@ def test_an_html_comment_inside_a_code_block_is_shown() -> None:
 
 
 def test_half_a_surrogate_pair_does_not_stop_the_answer() -> None:
-    assert flatten("cut \ud83d here").text == "cut ? here"
+    assert flatten("cut \ud83d here").text == "cut � here"
 
 
 def test_markup_left_open_in_a_long_paragraph_does_not_style_what_was_already_sent() -> None:
@@ -144,7 +200,7 @@ def test_parts_joined_are_the_whole_text_within_every_limit(markdown: str, limit
     flat = flatten(markdown)
     parts = parts_of(flat, limit, most_spans)
 
-    assert "".join("".join(part.text for part in parts).split()) == "".join(flat.text.split())
+    assert squeezed("".join(part.text for part in parts)) == squeezed(flat.text)
     assert all(len(part.text) <= limit and len(part.spans) <= most_spans for part in parts)
     assert not any(is_blank(part.text) for part in parts)
 

@@ -1,10 +1,14 @@
 """The terminal: what grows is printed once, what changes goes on in a new line."""
 
+from pathlib import Path
+
 import pytest
+from msgspec.structs import replace
 
 from bot.channels.terminal import TerminalChannel, typed
-from bot.messages import Person, Place
-from bot.ports import Rendered
+from bot.errors import FileRefused
+from bot.messages import Button, Person, Place
+from bot.ports import Manner, Rendered, Upload
 
 HERE = Place(conversation="terminal:main", chat="main")
 ANN = Person("terminal:ann", "ann")
@@ -20,7 +24,7 @@ class Screen:
 
     async def shows(self, *texts: str) -> str:
         """The same message, growing or changing; what is printed in the end."""
-        message = await self.channel.send(HERE, Rendered(texts[0]), reply_to="", mark="t.0")
+        message = await self.channel.send(HERE, Rendered(texts[0]), Manner(ANN, "t.0"))
         for text in texts[1:]:
             await self.channel.edit(HERE, message, Rendered(text))
         await self.channel.typing(HERE, active=False)
@@ -63,3 +67,32 @@ def test_a_typed_line_is_a_message_or_a_command(line: str, command: str, text: s
 def test_the_same_line_twice_is_two_messages_in_order() -> None:
     first, second = typed("main", ANN, "yes", 1.0), typed("main", ANN, "yes", 1.0)
     assert first.key < second.key
+
+
+async def test_a_file_of_the_bots_is_written_under_a_name_that_is_free(tmp_path: Path) -> None:
+    (tmp_path / "plan.txt").write_text("mine")
+    printed: list[str] = []
+    channel = TerminalChannel(printed.append, tmp_path)
+    await channel.send_files(HERE, [Upload("plan.txt", "text/plain", b"yours")], Manner(ANN, "t.f0"))
+    assert (tmp_path / "plan.txt").read_text() == "mine"
+    assert (tmp_path / "plan (2).txt").read_text() == "yours"
+    assert "plan (2).txt" in "".join(printed)
+
+
+async def test_buttons_have_numbers_that_can_be_typed() -> None:
+    channel = TerminalChannel(lambda text: None)
+    buttons = (Button("Approve once", "ok:t.0"), Button("Deny", "no:t.0"))
+    await channel.send(HERE, Rendered("May I?", buttons=buttons), Manner(ANN, "t.q0"))
+    tapped = typed("me", ANN, "2", 0.0, channel.buttons)
+    assert (tapped.kind, tapped.data) == ("tap", "no:t.0")
+    assert typed("me", ANN, "3", 0.0, channel.buttons).text == "3"
+
+
+async def test_a_file_is_shown_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"words")
+    said = typed("me", ANN, f"/file {tmp_path / 'a.txt'} what is it?", 0.0)
+    assert (said.text, said.command) == ("what is it?", "")
+    channel = TerminalChannel(lambda text: None)
+    assert await channel.fetch(HERE, said.attachments[0]) == b"words"
+    with pytest.raises(FileRefused, match="No such file"):
+        await channel.fetch(HERE, replace(said.attachments[0], id=str(tmp_path / "b.txt")))

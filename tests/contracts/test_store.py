@@ -4,6 +4,7 @@ import asyncio
 import random
 import string
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ from bot.messages import (
     Part,
     Person,
     Place,
+    Profile,
     Quote,
+    Reminder,
     Reply,
     Returned,
     Spend,
@@ -47,7 +50,9 @@ from tests.emulator import Account
 
 CHAT = "telegram:-100200:55"
 LEASE = 60_000  # milliseconds
-FORTNIGHT = 14 * 24 * 3600
+DAYS = 24 * 3600
+FORTNIGHT = 14 * DAYS
+QUARTER = 15 * 60
 
 
 @pytest.fixture(params=["dynamodb", "sqlite"])
@@ -73,6 +78,11 @@ def said(number: int, conversation: str = CHAT, text: str = "Apa kabar?") -> Inb
         sent_at=number,
         text=text,
     )
+
+
+def aside(number: int, conversation: str = CHAT) -> Inbound:
+    """Said there, but not to the bot."""
+    return replace(said(number, conversation), addressed=False)
 
 
 def summaries(*texts: str) -> tuple[Entry, ...]:
@@ -168,6 +178,74 @@ async def test_settling_a_message_that_never_came_stores_nothing(store: Store, c
             await store.commit(head, change)
     assert await store.record(CHAT, 1) == []
     await store.commit(head, Change(summaries("y")))
+
+
+# What is not to the bot
+
+
+async def test_a_message_not_to_the_bot_waits_a_quarter_of_an_hour_and_is_gone(store: Store, clock: FakeClock) -> None:
+    assert await store.receive(aside(1)) is Receipt.NEW
+    clock.advance(QUARTER - 1)
+    assert await store.receive(aside(1)) is Receipt.WAITING
+    assert await store.inbox(CHAT) == [aside(1)]
+    clock.advance(1)
+    assert await store.inbox(CHAT) == []
+    assert await store.receive(aside(1)) is Receipt.NEW
+    assert await store.inbox(CHAT) == [aside(1)]
+
+
+async def test_of_many_deliveries_of_what_is_not_to_the_bot_exactly_one_is_new(store: Store) -> None:
+    receipts = await asyncio.gather(*(store.receive(aside(1)) for _ in range(20)))
+    assert sorted(receipt.value for receipt in receipts) == ["new", *["waiting"] * 19]
+
+
+async def test_what_waits_stands_in_the_platforms_order_whoever_it_is_to(store: Store, clock: FakeClock) -> None:
+    for inbound in (aside(4), said(3), said(5), aside(1)):
+        await store.receive(inbound)
+        clock.advance(10)
+    assert await store.inbox(CHAT) == [aside(1), said(3), aside(4), said(5)]
+
+
+async def test_no_crowd_hides_a_message_to_the_bot_neither_before_nor_after_it_passed(
+    store: Store, clock: FakeClock
+) -> None:
+    for before in range(2):
+        await asyncio.gather(*(store.receive(aside(before * 200 + number)) for number in range(120)))
+        await store.receive(said(900 + before))
+        waiting = await store.inbox(CHAT)
+        assert [inbound for inbound in waiting if inbound.addressed] == [said(900), said(901)][: before + 1]
+        assert 10 < len(waiting) <= 100
+        clock.advance(QUARTER)
+    assert await store.inbox(CHAT) == [said(900), said(901)]
+
+
+async def test_what_a_turn_took_is_kept_until_it_is_answered_whoever_it_was_to(store: Store, clock: FakeClock) -> None:
+    await store.receive(aside(1))
+    head = await store.commit(await claimed(store, clock), Change(turn=turn(aside(1).key), take=(aside(1).key,)))
+    assert await store.inbox(CHAT) == []
+    clock.advance(100 * FORTNIGHT)
+    assert await store.receive(aside(1)) is Receipt.WAITING
+    head = await store.commit(head, Change(turn=head.turn))
+    await store.commit(head, Change(done=(aside(1).key,)))
+    clock.advance(FORTNIGHT - 1)
+    assert await store.receive(aside(1)) is Receipt.DONE
+    assert await store.inbox(CHAT) == []
+
+
+async def test_what_is_not_to_the_bot_may_be_answered_without_being_taken(store: Store, clock: FakeClock) -> None:
+    await store.receive(aside(1))
+    await store.commit(await claimed(store, clock), Change(done=(aside(1).key,)))
+    clock.advance(FORTNIGHT - 1)
+    assert await store.receive(aside(1)) is Receipt.DONE
+
+
+async def test_a_message_not_to_the_bot_is_never_overdue(store: Store, clock: FakeClock) -> None:
+    await store.receive(aside(1))
+    clock.advance(60)
+    assert await store.overdue(int(clock.now())) == []
+    await store.receive(said(2))
+    clock.advance(60)
+    assert await store.overdue(int(clock.now())) == [CHAT]
 
 
 # The inbox
@@ -525,6 +603,214 @@ async def test_a_large_tool_result_comes_back_whole_and_can_be_replaced(store: S
     assert await store.tool_runs(CHAT, ["toolu_1"]) == {"toolu_1": small}
 
 
+# People
+
+
+async def test_nothing_is_known_of_a_person_until_it_is_told(store: Store) -> None:
+    assert await store.profile("telegram:7") == Profile()
+    told = Profile("Sari \U0001f35c", "id", "Asia/Jakarta", 1_999_999_999, ("Eats no peanuts.", "a\x00b\u2028"))
+    assert await store.keep_profile("telegram:7", told)
+    assert await store.profile("telegram:7") == replace(told, version=1)
+    assert await store.profile("telegram:70") == await store.profile("TELEGRAM:7") == Profile()
+
+
+async def test_a_profile_is_changed_only_by_who_knows_how_it_is(store: Store) -> None:
+    assert not await store.keep_profile("telegram:7", Profile("Sari", version=1))
+    assert await store.keep_profile("telegram:7", Profile("Sari"))
+    assert not await store.keep_profile("telegram:7", Profile("Adi"))
+    first = await store.profile("telegram:7")
+    assert await store.keep_profile("telegram:7", replace(first, facts=("Eats no peanuts.",)))
+    assert not await store.keep_profile("telegram:7", replace(first, facts=()))
+    assert await store.profile("telegram:7") == Profile("Sari", facts=("Eats no peanuts.",), version=2)
+
+
+async def test_of_changes_at_once_exactly_one_is_kept(store: Store) -> None:
+    changes = [Profile(f"name {number}") for number in range(10)]
+    kept = await asyncio.gather(*(store.keep_profile("telegram:7", change) for change in changes))
+    assert kept.count(True) == 1
+    assert await store.profile("telegram:7") == replace(changes[kept.index(True)], version=1)
+
+
+# Being known, and being forgotten
+
+
+# Reminders
+
+
+def reminder(id: str, at: int = 2_000_000_500, conversation: str = CHAT, **more: Any) -> Reminder:
+    return Reminder(id, said(1, conversation).place, said(1).sender, f"Pay {id} \U0001f35c\x00", at, **more)
+
+
+async def test_reminders_come_back_as_they_were_by_time(store: Store) -> None:
+    later = reminder("aaaaaaaa", 2_000_000_900, rule="FREQ=DAILY", zone="Asia/Jakarta", asks=True, idle=3)
+    sooner = reminder("bbbbbbbb", 2_000_000_100)
+    assert await store.reminders(CHAT) == []
+    for each in (later, sooner):
+        await store.put_reminder(each)
+    assert await store.reminders(CHAT) == [sooner, later]
+    assert await store.reminders(f"{CHAT}5") == []
+
+
+async def test_a_reminder_takes_the_place_of_the_one_with_its_id_there_and_nowhere_else(store: Store) -> None:
+    elsewhere = reminder("aaaaaaaa", conversation="telegram:1")
+    for each in (elsewhere, reminder("aaaaaaaa"), reminder("aaaaaaaa", 2_000_009_000, idle=1)):
+        await store.put_reminder(each)
+    assert await store.reminders(CHAT) == [reminder("aaaaaaaa", 2_000_009_000, idle=1)]
+    assert await store.reminders("telegram:1") == [elsewhere]
+
+
+async def test_a_reminder_is_deleted_once(store: Store) -> None:
+    for id in ("aaaaaaaa", "bbbbbbbb"):
+        await store.put_reminder(reminder(id))
+    assert await store.delete_reminder(CHAT, "aaaaaaaa")
+    assert not await store.delete_reminder(CHAT, "aaaaaaaa")
+    assert not await store.delete_reminder("telegram:1", "bbbbbbbb")
+    assert await store.reminders(CHAT) == [reminder("bbbbbbbb")]
+
+
+async def test_many_reminders_are_handed_out_a_hundred_at_a_time(store: Store) -> None:
+    for number in range(120):
+        await store.put_reminder(reminder(f"{number:08}", 2_000_000_000 + number))
+    assert [each.id for each in await store.reminders(CHAT)] == [f"{number:08}" for number in range(100)]
+
+
+async def test_a_reminder_wakes_nobody_by_being_stored(store: Store, clock: FakeClock) -> None:
+    await store.put_reminder(reminder("aaaaaaaa", int(clock.now()) - 500))
+    assert await store.overdue(int(clock.now())) == []
+    assert await store.inbox(CHAT) == []
+    assert not await store.knows(CHAT)
+
+
+async def test_reminders_are_forgotten_with_their_conversation(store: Store, clock: FakeClock) -> None:
+    for number in range(60):
+        await store.put_reminder(reminder(f"{number:08}"))
+    await store.put_reminder(reminder("aaaaaaaa", conversation="telegram:1"))
+    await store.forget(await claimed(store, clock))
+    assert await store.reminders(CHAT) == []
+    assert await store.reminders("telegram:1") == [reminder("aaaaaaaa", conversation="telegram:1")]
+
+
+async def test_a_conversation_is_known_once_the_bot_had_a_turn_in_it(store: Store, clock: FakeClock) -> None:
+    assert not await store.knows(CHAT)
+    await store.receive(said(1))
+    head = await claimed(store, clock)
+    assert not await store.knows(CHAT)
+    await store.commit(head, Change(summaries("x"), turn=turn()))
+    assert await store.knows(CHAT)
+    assert not await store.knows(f"{CHAT}5")
+
+
+async def test_nothing_that_was_said_or_done_is_left_of_a_forgotten_conversation(
+    store: Store, clock: FakeClock
+) -> None:
+    head = await claimed(store, clock)
+    head = await store.commit(head, Change(summaries(random_text(1_000_000)), settings=ChatSettings("queue")))
+    for first in range(0, 250, 50):
+        head = await store.commit(head, Change(summaries(*map(str, range(first, first + 50)))))
+    calls = [f"toolu_{number}" for number in range(120)]
+    await asyncio.gather(*(store.put_tool_run(CHAT, ToolRun(call, {"content": "x"})) for call in calls))
+    await store.put_tool_run(CHAT, ToolRun("large", {"content": random_text(1_000_000)}))
+    running = replace(turn(), first=head.last + 1)
+    head = await store.commit(head, Change(summaries("forget"), turn=running, since=200))
+
+    await store.forget(head)
+
+    assert not await store.knows(CHAT)
+    assert await store.record(CHAT, 1) == []
+    assert await store.tool_runs(CHAT, [*calls, "large"]) == {}
+    assert await claimed(store, clock, "b") == Head(CHAT, owner="b", until_ms=until(clock))
+
+
+async def test_forgetting_answers_what_the_turn_took_and_leaves_what_waits(store: Store, clock: FakeClock) -> None:
+    keys = [said(number).key for number in range(150)]
+    await asyncio.gather(*(store.receive(said(number)) for number in range(150)))
+    head = await store.commit(await claimed(store, clock), Change(summaries("x"), turn=turn(), take=tuple(keys[:75])))
+    head = await store.commit(head, Change(summaries("y"), turn=turn(*keys), take=tuple(keys[75:])))
+    await store.receive(said(200))
+    await store.receive(aside(201))
+    clock.advance(100)
+
+    await store.forget(head)
+
+    assert {await store.receive(said(number)) for number in range(150)} == {Receipt.DONE}
+    assert await store.inbox(CHAT) == [said(200), aside(201)]
+    assert await store.receive(said(200)) is Receipt.WAITING
+    assert await store.overdue(int(clock.now())) == [CHAT]
+
+
+async def test_forgetting_makes_nobody_be_answered_twice(store: Store, clock: FakeClock) -> None:
+    await store.receive(said(1))
+    head = await store.commit(await claimed(store, clock), Change(done=(said(1).key,)))
+    clock.advance(3 * DAYS)
+    await store.receive(said(2))
+    head = await store.commit(head, Change(done=(said(2).key,)))
+    clock.advance(1 * DAYS)
+    await store.forget(head)
+    assert await store.receive(said(2)) is Receipt.DONE  # the platform may still repeat it
+    assert await store.receive(said(1)) is Receipt.NEW  # and this one no more: nothing is left of it
+
+
+async def test_only_who_holds_the_conversation_as_it_is_can_forget_it(store: Store, clock: FakeClock) -> None:
+    old = await claimed(store, clock, "a")
+    new = await store.commit(old, Change(summaries("x"), turn=turn()))
+    for stale in (old, replace(new, owner="b"), Head("telegram:nobody", owner="a")):
+        with pytest.raises(LeaseLost):
+            await store.forget(stale)
+    released = await store.commit(new, Change(turn=turn(), release=True))
+    for stale in (new, released):
+        with pytest.raises(LeaseLost):
+            await store.forget(stale)
+    assert await store.record(CHAT, 1) == [Numbered(1, Summary("x"))]
+    await store.forget(await claimed(store, clock, "b"))
+
+
+async def test_after_forgetting_nobody_who_held_it_before_can_write(store: Store, clock: FakeClock) -> None:
+    head = await store.commit(await claimed(store, clock), Change(summaries("x"), turn=turn()))
+    await store.forget(head)
+    for stale in (head, replace(head, last=0)):
+        with pytest.raises(LeaseLost):
+            await store.commit(stale, Change(summaries("x")))
+        with pytest.raises(LeaseLost):
+            await store.renew(stale, until(clock))
+        with pytest.raises(LeaseLost):
+            await store.forget(stale)
+    assert await store.record(CHAT, 1) == []
+    assert not await store.knows(CHAT)
+
+
+async def test_forgetting_is_of_one_conversation_and_of_no_person(store: Store, clock: FakeClock) -> None:
+    alike = ["telegram:1", "telegram:10", "telegram:1:1", "TELEGRAM:1", "telegram:1#H"]
+    heads = {}
+    for conversation in alike:
+        head = await claimed(store, clock, conversation, conversation)
+        heads[conversation] = await store.commit(head, Change(summaries(conversation), turn=turn()))
+        await store.put_tool_run(conversation, ToolRun("toolu_1"))
+    await store.keep_profile("telegram:1", Profile("Sari"))
+    await store.forget(heads.pop("telegram:1"))
+    for conversation, head in heads.items():
+        assert await store.record(conversation, 1) == [Numbered(1, Summary(conversation))]
+        assert await store.tool_runs(conversation, ["toolu_1"]) == {"toolu_1": ToolRun("toolu_1")}
+        await store.commit(head, Change(summaries("more")))
+    assert (await store.profile("telegram:1")).name == "Sari"
+
+
+async def test_what_a_chat_spent_is_forgotten_with_it_but_not_what_a_limit_still_holds_against(
+    store: Store, clock: FakeClock
+) -> None:
+    days = [f"{datetime.fromtimestamp(clock.now() - back * DAYS, UTC):%Y-%m-%d}" for back in (0, 1, 99, 100)]
+    chat = [Counter("chat:telegram:1", day) for day in days]
+    others = [Counter(scope, days[1]) for scope in ("chat:telegram:10", "chat:telegram", "person:telegram:1", "all")]
+    for counter in (*chat, *others):
+        head = await claimed(store, clock, conversation="telegram:1")
+        await store.commit(head, Change(spend=(Spend(counter, 5),)))
+
+    for conversation in ("telegram:1:77", "telegram:1"):  # a topic has no counters of its own
+        assert set(await store.spent([*chat, *others])) == {*chat, *others}
+        await store.forget(await claimed(store, clock, conversation=conversation))
+
+    assert set(await store.spent([*chat, *others])) == {chat[0], *others}
+
+
 # Conversations
 
 
@@ -574,10 +860,12 @@ class Model:
         self.until_ms = 0
         self.entries: list[Entry] = []
         self.inbox: dict[str, tuple[Inbound, str]] = {}
+        self.came: dict[str, float] = {}
 
-    def receive(self, inbound: Inbound) -> Receipt:
-        if inbound.key not in self.inbox:
+    def receive(self, inbound: Inbound, now: float) -> Receipt:
+        if inbound.key not in self.inbox or self.has_passed(inbound, now):
             self.inbox[inbound.key] = (inbound, "pending")
+            self.came[inbound.key] = now
             return Receipt.NEW
         return Receipt.DONE if self.inbox[inbound.key][1] == "done" else Receipt.WAITING
 
@@ -608,8 +896,24 @@ class Model:
             self.head = replace(self.head, owner="", until_ms=0)
         return self.head
 
-    def pending(self) -> list[Inbound]:
-        return [inbound for _, (inbound, state) in sorted(self.inbox.items()) if state == "pending"]
+    def forget(self, head: Head) -> bool:
+        if not self.holds(head) or head.last != len(self.entries):
+            return False
+        for key in self.head.turn.inbox if self.head.turn else ():
+            self.inbox[key] = (self.inbox[key][0], "done")
+        self.head, self.owner, self.until_ms, self.entries = Head(head.conversation), "", 0, []
+        return True
+
+    def has_passed(self, inbound: Inbound, now: float) -> bool:
+        is_pending = self.inbox[inbound.key][1] == "pending"
+        return is_pending and not inbound.addressed and now >= self.came[inbound.key] + QUARTER
+
+    def taken(self) -> tuple[str, ...]:
+        return tuple(key for key, (_, state) in sorted(self.inbox.items()) if state == "taken")
+
+    def pending(self, now: float) -> list[Inbound]:
+        waiting = [inbound for _, (inbound, state) in sorted(self.inbox.items()) if state == "pending"]
+        return [inbound for inbound in waiting if not self.has_passed(inbound, now)]
 
 
 OWNERS = st.sampled_from(["a", "b", "c"])
@@ -636,8 +940,8 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(number=NUMBERS)
     def receive(self, number: int) -> None:
-        inbound = said(number, self.conversation)
-        assert self.runner.run(self.store.receive(inbound)) is self.model.receive(inbound)
+        inbound = aside(number, self.conversation) if number % 3 == 0 else said(number, self.conversation)
+        assert self.runner.run(self.store.receive(inbound)) is self.model.receive(inbound, self.clock.now())
 
     @rule(owner=OWNERS)
     def claim(self, owner: str) -> None:
@@ -680,7 +984,7 @@ class Sequences(RuleBasedStateMachine):
         head = self.heads.get(owner, Head(self.conversation, owner))
         change = Change(
             entries=summaries(*texts),
-            turn=turn() if with_turn else None,
+            turn=turn(*self.model.taken(), *self.known(take - done)) if with_turn else None,
             since=since,
             take=self.known(take),
             done=self.known(done),
@@ -697,18 +1001,31 @@ class Sequences(RuleBasedStateMachine):
         assert stored == expected
         self.heads[owner] = head if release else stored
 
-    @rule(seconds=st.sampled_from([1, 30, 60, 90]))
+    @rule(owner=OWNERS)
+    def forget(self, owner: str) -> None:
+        head = self.heads.get(owner, Head(self.conversation, owner))
+        if self.model.forget(head):
+            self.runner.run(self.store.forget(head))
+        else:
+            with pytest.raises(LeaseLost):
+                self.runner.run(self.store.forget(head))
+
+    @rule(seconds=st.sampled_from([1, 30, 60, 300]))
     def time_passes(self, seconds: int) -> None:
         self.clock.advance(seconds)
 
     @invariant()
     def the_inbox_agrees(self) -> None:
-        assert self.runner.run(self.store.inbox(self.conversation)) == self.model.pending()
+        assert self.runner.run(self.store.inbox(self.conversation)) == self.model.pending(self.clock.now())
 
     @invariant()
     def the_record_agrees(self) -> None:
         expected = [Numbered(seq, entry) for seq, entry in enumerate(self.model.entries, 1)]
         assert self.runner.run(self.store.record(self.conversation, 1)) == expected
+
+    @invariant()
+    def who_knows_it_agrees(self) -> None:
+        assert self.runner.run(self.store.knows(self.conversation)) is bool(self.model.entries)
 
     def known(self, numbers: set[int]) -> tuple[str, ...]:
         keys = (said(number).key for number in sorted(numbers))

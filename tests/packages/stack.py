@@ -1,8 +1,9 @@
 """The whole template, deployed on the emulator: CloudFormation, roles that are enforced, and AWS's own runtime client.
 
-Three things are not as on AWS. The functions run as ``provided.al2023``, whose bootstrap starts awslambdaric, since the
+Four things are not as on AWS. The functions run as ``provided.al2023``, whose bootstrap starts awslambdaric, since the
 emulator's own Python would bring its own libraries. GetParametersByPath is granted on everything, since the emulator
-sees no path in it. And the function URL is a path of the emulator's address.
+sees no path in it. Schedules are granted in the default group, since it takes every group for that one. And the
+function URL is a path of the emulator's address.
 """
 
 import asyncio
@@ -13,7 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.emulator import Account
+import boto3
+
+from tests.emulator import REGION, Account
 from tests.packages.libraries import LAMBDA_PYTHON
 from tests.packages.template import read_template
 
@@ -26,9 +29,37 @@ PYTHONPATH="$LAMBDA_TASK_ROOT" exec {LAMBDA_PYTHON} -m awslambdaric "$_HANDLER"
 """
 
 
+SESSION = "seen-from-outside"
+
+
 async def deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
     """Create the stack from these packages, by the functions' names in the template; returns the function URL."""
     return await asyncio.to_thread(_deploy, account, packages, parameters)
+
+
+def wearing(account: Account, role: str) -> boto3.session.Session:
+    """AWS as one of the deployed functions sees it, by its role's name in the template. The role stays as it is but for
+    who may wear it."""
+    stack = account.client("cloudformation").describe_stack_resource(StackName="kabar", LogicalResourceId=role)
+    name = stack["StackResourceDetail"]["PhysicalResourceId"]
+    number = account.client("sts").get_caller_identity()["Account"]
+    may_wear = {"Effect": "Allow", "Principal": {"AWS": number}, "Action": "sts:AssumeRole"}
+    account.client("iam").update_assume_role_policy(
+        RoleName=name, PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [may_wear]})
+    )
+    arn = account.client("iam").get_role(RoleName=name)["Role"]["Arn"]
+    worn = account.client("sts").assume_role(RoleArn=arn, RoleSessionName=SESSION)["Credentials"]
+    return boto3.session.Session(worn["AccessKeyId"], worn["SecretAccessKey"], worn["SessionToken"], REGION)
+
+
+def let_http_in(account: Account) -> None:
+    """The emulator speaks no TLS, and the bucket's policy lets in nothing else."""
+    account.client("s3").delete_bucket_policy(Bucket=outputs_of(account)["FilesName"])
+
+
+def outputs_of(account: Account) -> dict[str, str]:
+    stack = account.client("cloudformation").describe_stacks(StackName="kabar")["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
@@ -36,17 +67,19 @@ def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[
     template["Globals"]["Function"]["Runtime"] = "provided.al2023"
     secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
     secrets["Resource"] = "*"
+    schedules = template["Resources"]["KeepSchedules"]["Properties"]["PolicyDocument"]["Statement"][0]
+    schedules["Resource"]["Fn::Sub"] = schedules["Resource"]["Fn::Sub"].replace("${Schedules}", "default")
     s3 = account.client("s3")
-    s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": REGION})
     for function, package in packages.items():
         s3.put_object(Bucket=CODE, Key=function, Body=_zipped(package))
         template["Resources"][function]["Properties"]["CodeUri"] = {"Bucket": CODE, "Key": function}
-    outputs = _create(account, template, parameters)
-    url_id = outputs["TelegramWebhook"].removeprefix("https://").partition(".")[0]
+    _create(account, template, parameters)
+    url_id = outputs_of(account)["TelegramWebhook"].removeprefix("https://").partition(".")[0]
     return f"{account.endpoint}/_aws/lambda-url/{url_id}"
 
 
-def _create(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, str]:
+def _create(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:
     cloudformation = account.client("cloudformation")
     cloudformation.create_stack(
         StackName="kabar",
@@ -56,8 +89,6 @@ def _create(account: Account, template: dict[str, Any], parameters: Mapping[str,
     )
     wait = {"Delay": 1, "MaxAttempts": int(DEPLOY_WAIT)}
     cloudformation.get_waiter("stack_create_complete").wait(StackName="kabar", WaiterConfig=wait)
-    stack = cloudformation.describe_stacks(StackName="kabar")["Stacks"][0]
-    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def _zipped(package: Path) -> bytes:

@@ -36,6 +36,17 @@ def test_the_webhook_carries_no_library_that_only_a_turn_needs(packages: Package
     assert {"bot", "handlers", "boto3", "starlette", "mangum"} <= inside
 
 
+@pytest.mark.parametrize("arch", MACHINES)
+def test_the_sandbox_carries_nothing_that_speaks_to_anybody(packages: Packages, arch: str) -> None:
+    package = packages("sandbox", arch).path
+
+    assert {path.name for path in package.iterdir()}.isdisjoint(
+        {"boto3", "botocore", "anthropic", "telegram", "slack_sdk"}
+    )
+    assert {path.relative_to(package).parts[1] for path in files(package / "bot", "*.py")} == {"__init__.py", "sandbox"}
+    assert {path.name for path in files(package / "handlers", "*.py")} == {"__init__.py", "loop.py", "sandbox.py"}
+
+
 @every_package
 def test_a_package_holds_its_own_modules_and_no_other_of_ours(packages: Packages, function: str, arch: str) -> None:
     package = packages(function, arch).path
@@ -69,7 +80,8 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
 
 
 @pytest.mark.parametrize(
-    ("function", "most"), [("webhook", 25_000_000), ("worker", 90_000_000), ("deadletter", 90_000_000)]
+    ("function", "most"),
+    [("webhook", 25_000_000), ("worker", 130_000_000), ("deadletter", 130_000_000), ("sandbox", 190_000_000)],
 )
 @pytest.mark.parametrize("arch", MACHINES)
 def test_a_package_stays_small(packages: Packages, function: str, arch: str, most: int) -> None:
@@ -82,7 +94,8 @@ def test_every_library_s_version_and_licence_travel_with_it(packages: Packages, 
     notes = files(packages(function, arch).path, "*.dist-info/*")
 
     versions = {path.parent.name for path in notes if path.name == "METADATA"}
-    assert {name.partition("-")[0] for name in versions} >= {"boto3", "botocore", "slack_sdk", "msgspec"}
+    some = {"numpy", "pandas", "matplotlib"} if function == "sandbox" else {"boto3", "botocore", "slack_sdk"}
+    assert {name.partition("-")[0] for name in versions} >= {*some, "msgspec"}
     assert len({path.parent for path in notes}) == len(versions)
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from bot.adapters.dynamodb_store import create_table
 from bot.channels.telegram.receive import SECRET_HEADER
+from bot.sandbox import wire
+from bot.sandbox.port import Item, Job, Ran
 from tests.emulator import Account
 from tests.packages.conftest import StartFunction
 from tests.packages.events import http_event, sqs_event, telegram_update
@@ -39,6 +41,7 @@ def environment(aws: Account) -> dict[str, str]:
         **aws.environment,
         "KABAR_TABLE": "conversations",
         "KABAR_QUEUE_URL": queue["QueueUrl"],
+        "KABAR_BUCKET": aws.bucket(),
         "KABAR_SECRETS_PATH": "/kabar/test",
         "KABAR_OWNER": "telegram:42",
         "TELEGRAM_BOT_USERNAME": "kabar_bot",
@@ -142,3 +145,33 @@ def test_neither_secrets_nor_words_are_logged(start_function: StartFunction, env
     assert "conversation=<telegram:42>" in runtime.log
     spoken = [*SECRETS.values(), "another-secret", "my private words", "more of them"]
     assert [word for word in spoken if word in runtime.log] == []
+
+
+CHART = """
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt, numpy as np, pandas as pd
+table = pd.read_csv("sales.csv")
+table.to_excel("sales.xlsx", index=False)
+print(int(pd.read_excel("sales.xlsx")["amount"].sum()), float(np.mean(table["amount"])))
+plt.plot(table["amount"])
+plt.savefig("mine.png")
+plt.figure()
+plt.bar(table["month"], table["amount"])
+plt.show()
+plt.close()
+plt.figure()
+plt.plot([1, 2])
+"""
+
+
+def test_a_script_in_the_sandbox_has_its_libraries_and_every_figure_comes_back_once(
+    start_function: StartFunction,
+) -> None:
+    job = Job(CHART, files=(Item("sales.csv", b"month,amount\njan,3\nfeb,5\n"),))
+    with start_function("sandbox", {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}) as sandbox:
+        ran = wire.unpack(sandbox.invoke(wire.request(job))["ran"], Ran)
+
+    assert (ran.code, ran.out, ran.err, ran.left) == (0, "8 4.0\n", "", ())
+    assert [item.name for item in ran.files] == ["mine.png", "plot-1.png", "plot-2.png", "sales.xlsx"]
+    assert all(item.data.startswith(b"\x89PNG") for item in ran.files[:3])

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
+from bot.sandbox.box import PATIENCE
+from handlers import sandbox
 from handlers.settings import SECRETS, Settings
 from scripts.imports import ROOT, source_of
 from tests.packages.template import Node, read_template
@@ -23,16 +26,32 @@ def of_type(kind: str) -> dict[str, Node]:
     return {name: resource["Properties"] for name, resource in RESOURCES.items() if resource["Type"] == kind}
 
 
-def variables(function: Node) -> Node:
+def variables(name: str) -> Node:
     common: Node = TEMPLATE["Globals"]["Function"]["Environment"]["Variables"]
-    return {**common, **function.get("Environment", {}).get("Variables", {})}
+    ignored = RESOURCES[name].get("IgnoreGlobals", [])
+    return {
+        **({} if "Environment" in ignored else common),
+        **properties(name).get("Environment", {}).get("Variables", {}),
+    }
 
 
 def statements() -> list[Node]:
     roles = of_type("AWS::IAM::Role").values()
-    documents = [policy["PolicyDocument"] for role in roles for policy in role["Policies"]]
-    shared = [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
+    documents = [policy["PolicyDocument"] for role in roles for policy in role.get("Policies", [])]
+    kinds = ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy")
+    shared = [policy["PolicyDocument"] for kind in kinds for policy in of_type(kind).values()]
     return [statement for document in [*documents, *shared] for statement in document["Statement"]]
+
+
+def of_role(name: str, service: str) -> dict[str, Node]:
+    """The statement that allows each action."""
+    return {
+        action: statement
+        for policy in properties(name).get("Policies", [])
+        for statement in policy["PolicyDocument"]["Statement"]
+        for action in as_list(statement["Action"])
+        if action.startswith(service)
+    }
 
 
 def as_list(value: Any) -> list[Any]:
@@ -56,11 +75,41 @@ def test_every_function_is_one_that_the_build_makes(name: str) -> None:
 
 @every_function
 def test_every_variable_is_a_setting_and_none_is_a_secret(name: str) -> None:
-    names = set(variables(FUNCTIONS[name]))
+    names = set(variables(name))
 
     assert {each.lower() for each in names} <= set(Settings.__struct_fields__)
     assert names.isdisjoint(SECRETS)
-    assert {"KABAR_TABLE", "KABAR_QUEUE_URL", "KABAR_SECRETS_PATH"} <= names
+    assert {"KABAR_TABLE", "KABAR_QUEUE_URL", "KABAR_SECRETS_PATH"} <= names or name == "SandboxFunction"
+
+
+def test_the_sandbox_is_told_nothing_may_do_nothing_and_is_never_shared_by_two_conversations() -> None:
+    function, role = properties("SandboxFunction"), properties("SandboxRole")
+
+    assert variables("SandboxFunction") == {}
+    assert "VpcConfig" not in function
+    assert function["TenancyConfig"] == {"TenantIsolationMode": "PER_TENANT"}
+    assert function["Role"] == {"Fn::GetAtt": ["SandboxRole", "Arn"]}
+    assert "ManagedPolicyArns" not in role
+    assert set(of_role("SandboxRole", "")) == {"logs:CreateLogStream", "logs:PutLogEvents"}
+    assert {statement["Resource"]["Fn::GetAtt"][0] for statement in of_role("SandboxRole", "").values()} == {
+        "SandboxLog"
+    }
+
+
+def test_a_script_ends_before_the_sandbox_does_and_the_worker_waits_for_both() -> None:
+    assert sandbox.SECONDS == lambda_sandbox.SECONDS
+    assert sandbox.SECONDS + PATIENCE < properties("SandboxFunction")["Timeout"] < lambda_sandbox.CONFIG.read_timeout
+    assert lambda_sandbox.CONFIG.retries["total_max_attempts"] == 1
+    assert properties("SandboxFunction")["MemorySize"] * 1024 * 1024 / 3 > sandbox.SPARE
+
+
+def test_the_worker_alone_may_call_the_sandbox_and_no_other_function() -> None:
+    roles = [name for name in RESOURCES if RESOURCES[name]["Type"] == "AWS::IAM::Role"]
+    allowed = {name: found for name in roles if (found := of_role(name, "lambda:"))}
+
+    assert {name: set(found) for name, found in allowed.items()} == {"WorkerRole": {"lambda:InvokeFunction"}}
+    assert allowed["WorkerRole"]["lambda:InvokeFunction"]["Resource"] == {"Fn::GetAtt": ["SandboxFunction", "Arn"]}
+    assert variables("WorkerFunction")["KABAR_SANDBOX_FUNCTION"] == {"Ref": "SandboxFunction"}
 
 
 def test_the_defaults_agree_with_the_settings() -> None:
@@ -74,6 +123,9 @@ def test_the_defaults_agree_with_the_settings() -> None:
         Settings().kabar_budget_day,
         Settings().kabar_budget_month,
     ]
+    assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
+    assert PARAMETERS["FollowThreads"]["Default"] == Settings().kabar_follow_threads
+    assert PARAMETERS["TelegramDrafts"]["Default"] == Settings().kabar_telegram_drafts
     assert (PARAMETERS["Owner"]["Default"], PARAMETERS["AllowedUsers"]["Default"]) == ("", "")
 
 
@@ -113,6 +165,42 @@ def test_the_table_has_the_keys_that_the_store_uses_and_survives_the_stack() -> 
     assert (RESOURCES["Table"]["DeletionPolicy"], RESOURCES["Table"]["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
+def test_files_are_private_encrypted_and_forgotten_in_the_end_and_survive_the_stack() -> None:
+    bucket = properties("Files")
+
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+    assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+    assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert "VersioningConfiguration" not in bucket
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", {"Ref": "FileDays"})
+    assert PARAMETERS["FileDays"]["Default"] > 366
+    (over_tls,) = properties("FilesPolicy")["PolicyDocument"]["Statement"]
+    assert (over_tls["Effect"], over_tls["Principal"], over_tls["Action"]) == ("Deny", "*", "s3:*")
+    assert over_tls["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    for name in ("Files", "FilesPolicy"):
+        assert (RESOURCES[name]["DeletionPolicy"], RESOURCES[name]["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
+    functions = {name: variables(name).get("KABAR_BUCKET") for name in FUNCTIONS}
+    allowed = {name: set(of_role(name, "s3:")) for name in ("WebhookRole", "WorkerRole", "DeadLetterRole")}
+
+    bucket = {"Ref": "Files"}
+    assert functions == {
+        "WebhookFunction": None,
+        "WorkerFunction": bucket,
+        "SandboxFunction": None,
+        "DeadLetterFunction": bucket,
+    }
+    assert allowed == {
+        "WebhookRole": set(),
+        "WorkerRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+        "DeadLetterRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+    }
+
+
 def test_no_function_may_do_everything_or_touch_what_is_not_the_bot_s() -> None:
     actions = [action for statement in statements() for action in as_list(statement["Action"])]
     resources = [resource for statement in statements() for resource in as_list(statement["Resource"])]
@@ -124,19 +212,53 @@ def test_no_function_may_do_everything_or_touch_what_is_not_the_bot_s() -> None:
 
 
 def test_the_webhook_can_add_messages_but_read_none() -> None:
-    """What it may query is an index of keys: whose message waits, not what it says."""
-    own = {
-        action: statement["Resource"]
-        for policy in properties("WebhookRole")["Policies"]
-        for statement in policy["PolicyDocument"]["Statement"]
-        for action in as_list(statement["Action"])
-        if not action.startswith("logs:")
-    }
+    """What it may query is an index of keys: whose message waits, not what it says; and reminders, whose attribute no
+    other item has. What it may get is one number."""
+    own = of_role("WebhookRole", "dynamodb:") | of_role("WebhookRole", "sqs:")
 
-    assert set(own) == {"dynamodb:PutItem", "dynamodb:Query", "sqs:SendMessage"}
-    assert own["dynamodb:Query"] == {"Fn::Sub": "${Table.Arn}/index/due"}
+    assert set(own) == {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "sqs:SendMessage"}
+    (policy,) = properties("WebhookRole")["Policies"]
+    queries = [each for each in policy["PolicyDocument"]["Statement"] if each["Action"] == "dynamodb:Query"]
+    assert {each["Sid"]: each["Resource"] for each in queries} == {
+        "Sweep": {"Fn::Sub": "${Table.Arn}/index/due"},
+        "Remind": {"Fn::GetAtt": ["Table", "Arn"]},
+    }
+    assert own["dynamodb:Query"]["Condition"] == {
+        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk", "reminder"]},
+        "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
+    }
+    assert own["dynamodb:GetItem"]["Condition"] == {
+        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk", "last_seq"]},
+        "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
+    }
     (due,) = properties("Table")["GlobalSecondaryIndexes"]
     assert (due["IndexName"], due["Projection"]["ProjectionType"]) == ("due", "KEYS_ONLY")
+
+
+def test_schedules_are_the_bot_s_own_group_and_may_do_nothing_but_call_the_webhook() -> None:
+    (keeps, lends) = properties("KeepSchedules")["PolicyDocument"]["Statement"]
+    (trust,) = properties("ScheduleRole")["AssumeRolePolicyDocument"]["Statement"]
+    (calls,) = properties("CallWebhook")["PolicyDocument"]["Statement"]
+
+    assert keeps["Resource"]["Fn::Sub"].endswith(":schedule/${Schedules}/*")
+    assert (lends["Action"], lends["Resource"]) == ("iam:PassRole", {"Fn::GetAtt": ["ScheduleRole", "Arn"]})
+    assert trust["Condition"]["StringEquals"]["aws:SourceArn"] == {"Fn::GetAtt": ["Schedules", "Arn"]}
+    assert properties("CallWebhook")["Roles"] == [{"Ref": "ScheduleRole"}]
+    assert (calls["Action"], calls["Resource"]) == (
+        "lambda:InvokeFunction",
+        {"Fn::GetAtt": ["WebhookFunction", "Arn"]},
+    )
+    for name in ("WebhookRole", "WorkerRole", "DeadLetterRole"):
+        assert {"Ref": "KeepSchedules"} in properties(name)["ManagedPolicyArns"]
+
+
+def test_whoever_schedules_knows_whom_the_schedule_calls() -> None:
+    """The webhook learns its own name when it is called: it can not be told, as it does not exist before."""
+    targets = {name: variables(name).get("KABAR_SCHEDULE_TARGET") for name in FUNCTIONS}
+
+    webhook = {"Fn::GetAtt": ["WebhookFunction", "Arn"]}
+    assert {name for name, target in targets.items() if target == webhook} == {"WorkerFunction", "DeadLetterFunction"}
+    assert {name for name, target in targets.items() if target is None} >= {"WebhookFunction"}
 
 
 def test_every_alarm_reaches_somebody() -> None:

@@ -5,26 +5,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.access import Access
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.agent import Agent, Limits
 from bot.clock import SystemClock
 from bot.context import Marks
 from bot.deadline import Deadline
-from bot.folding import Folding
 from bot.messages import Entry, Json, Summary
 from bot.policies.summarise import Summarise
 from bot.policies.window import Window
 from bot.ports import Policy
-from bot.prompt import PromptBuilder
 from bot.toolkit import Tool, Toolbox
 from bot.turn import Turns
 from simulator.model import ModelServer
 from simulator.model_reply import Step
 from simulator.script import reply, text
 from simulator.serving import serve
-from tests.bots import NoWake
+from tests.bots import NoWake, turns_of
 from tests.recorder import RecordingChannel
 from tests.say import HERE, inbound
 
@@ -85,18 +81,8 @@ async def chat(
     async with serve(server.app) as url, client("key", url) as anthropic:
         strong, cheap = AnthropicModel(anthropic, CHAT), AnthropicModel(anthropic, CHEAP)
         chosen = policy(strong, cheap) if policy else Summarise(cheap, 100_000) if fold else Window()
-        builder = PromptBuilder("Be kind.", toolbox, 1_000)
-        folding = Folding(builder, chosen, marks)
         store = SQLiteStore(path, clock)
-        turns = Turns(
-            store=store,
-            wake=NoWake(),
-            channels={"telegram": channel},
-            agent=Agent(strong, builder, toolbox, clock, Limits(), folding),
-            access=Access(everyone=True),
-            clock=clock,
-            folding=folding,
-        )
+        turns, _ = turns_of(store, {"telegram": channel}, strong, toolbox, clock, NoWake(), policy=chosen, at=marks)
         try:
             yield Chat(store, turns, channel, server, prompts, folds)
         finally:

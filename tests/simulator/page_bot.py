@@ -66,6 +66,7 @@ class PageBot:
     """Answers every message in two steps, a typing sign first: "You said", then "You said: <the text>".
 
     "ask" is answered with two buttons and "report" with a styled text. While ``held``, each step waits for ``go()``.
+    Slack's home gets a page, its messages get suggestions; ``asked`` keeps slash commands and shortcuts.
     ``status`` is the HTTP status for every delivery; above 299 the delivery is only refused.
     """
 
@@ -73,6 +74,7 @@ class PageBot:
         self.status = 200
         self.held = False
         self.taps: list[str] = []
+        self.asked: list[str] = []
         self._steps = asyncio.Semaphore(0)
         self._answers: set[asyncio.Task[None]] = set()
         routes = [
@@ -85,8 +87,8 @@ class PageBot:
     async def connected(self, telegram_url: str, slack_url: str) -> AsyncIterator[None]:
         """Open its clients to the platforms' APIs for as long as the block runs."""
         base = f"{telegram_url}/bot"
-        async with telegram.Bot(TOKEN, base_url=base) as self._telegram, aiohttp.ClientSession() as session:
-            self._slack = AsyncWebClient(token=BOT_TOKEN, base_url=slack_url, session=session)
+        async with telegram.Bot(TOKEN, base_url=base) as self.telegram, aiohttp.ClientSession() as session:
+            self.slack = AsyncWebClient(token=BOT_TOKEN, base_url=slack_url, session=session)
             try:
                 yield
             finally:
@@ -112,7 +114,7 @@ class PageBot:
     async def _telegram_update(self, request: Request) -> Response:
         if self.status > 299:
             return Response(status_code=self.status)
-        update = telegram.Update.de_json(await request.json(), self._telegram)
+        update = telegram.Update.de_json(await request.json(), self.telegram)
         if update.callback_query:
             return self._start(self._answer_tap(update.callback_query))
         if update.message is None:
@@ -126,10 +128,10 @@ class PageBot:
 
     async def _answer_telegram(self, message: telegram.Message) -> None:
         where: Json = {"chat_id": message.chat_id, "message_thread_id": message.message_thread_id}
-        await self._telegram.send_chat_action(action="typing", **where)
+        await self.telegram.send_chat_action(action="typing", **where)
         await self._step()
         reply = telegram.ReplyParameters(message.message_id)
-        sent = await self._telegram.send_message(text="You said", reply_parameters=reply, **where)
+        sent = await self.telegram.send_message(text="You said", reply_parameters=reply, **where)
         await self._step()
         text = message.text or ""
         if text == "report":
@@ -145,33 +147,58 @@ class PageBot:
             return Response(status_code=self.status)
         body = await request.body()
         if request.headers["content-type"].startswith("application/x-www-form-urlencoded"):
-            return self._start(self._answer_click(json.loads(parse_qs(body.decode())["payload"][0])))
+            return self._slack_form(parse_qs(body.decode()))
         event = json.loads(body)["event"]
+        if event["type"] == "app_home_opened":
+            return self._start(self._greet(event))
         for_us = event["type"] == "app_mention" or event.get("channel_type") == "im"
         if not for_us or event.get("bot_id") or event.get("subtype"):
             return Response()
         return self._start(self._answer_slack(event))
 
+    def _slack_form(self, form: dict[str, list[str]]) -> Response:
+        if "command" in form:
+            self.asked.append(" ".join((form["command"][0], *form.get("text", []))))
+            return self._start(self._answer_command(form["channel_id"][0], form["user_id"][0]))
+        payload = json.loads(form["payload"][0])
+        if payload["type"] == "message_action":
+            self.asked.append(payload["message"]["text"])
+            return self._start(self._answer_command(payload["channel"]["id"], payload["user"]["id"]))
+        return self._start(self._answer_click(payload))
+
+    async def _answer_command(self, channel: str, user: str) -> None:
+        await self.slack.chat_postEphemeral(channel=channel, user=user, text="Only you see this.")
+
+    async def _greet(self, event: Json) -> None:
+        if event["tab"] == "home":
+            section = {"type": "section", "text": {"type": "mrkdwn", "text": "*Welcome* to Kabar"}}
+            await self.slack.views_publish(user_id=event["user"], view={"type": "home", "blocks": [section]})
+        else:
+            prompts = [{"title": "Plan a trip", "message": "Plan a trip to Bromo"}]
+            await self.slack.assistant_threads_setSuggestedPrompts(
+                channel_id=event["channel"], thread_ts="", title="To begin with", prompts=prompts
+            )
+
     async def _answer_click(self, payload: Json) -> None:
         value = payload["actions"][0]["value"]
         self.taps.append(value)
-        await self._slack.chat_update(
+        await self.slack.chat_update(
             channel=payload["channel"]["id"], ts=payload["message"]["ts"], text=f"You chose {value}.", blocks=[]
         )
 
     async def _answer_slack(self, event: Json) -> None:
         channel, thread = event["channel"], event.get("thread_ts") or event["ts"]
-        await self._slack.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status="is thinking…")
+        await self.slack.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status="is thinking…")
         await self._step()
-        sent = await self._slack.chat_postMessage(channel=channel, thread_ts=thread, markdown_text="You said")
+        sent = await self.slack.chat_postMessage(channel=channel, thread_ts=thread, markdown_text="You said")
         await self._step()
         here: Json = {"channel": channel, "ts": sent["ts"]}
         if "report" in event["text"]:
-            await self._slack.chat_update(markdown_text=REPORT_MARKDOWN, **here)
+            await self.slack.chat_update(markdown_text=REPORT_MARKDOWN, **here)
         elif "ask" in event["text"]:
-            await self._slack.chat_update(text="Shall I?", blocks=_choices("Yes", "No"), **here)
+            await self.slack.chat_update(text="Shall I?", blocks=_choices("Yes", "No"), **here)
         else:
-            await self._slack.chat_update(markdown_text=f"You said: {event['text']}", **here)
+            await self.slack.chat_update(markdown_text=f"You said: {event['text']}", **here)
 
 
 async def _until_refused(answer: Coroutine[Any, Any, None]) -> None:

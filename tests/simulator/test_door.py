@@ -52,10 +52,12 @@ async def test_the_state_holds_what_the_page_shows(page: Page) -> None:
     assert [(chat["platform"], chat["id"]) for chat in state["chats"]] == [
         ("telegram", "1001"),
         ("telegram", "1002"),
+        ("telegram", "1003"),
         ("telegram", "-2001"),
         ("telegram", FORUM),
         ("slack", "D0ANN"),
         ("slack", "D0BUDI"),
+        ("slack", "D0SARI"),
         ("slack", GENERAL),
     ]
     assert state["bot"] == {"url": "", "status": "waiting", "detail": ""}
@@ -124,10 +126,61 @@ async def test_faults_are_ordered_and_cleared(page: Page) -> None:
     assert await page.post("/sim/faults", {"clear": True}) == []
 
 
+async def test_people_speak_the_language_they_choose(page: Page) -> None:
+    assert (await page.state())["people"][0] == {"id": "ann", "name": "Ann", "slack_id": "U0ANN", "language": "en"}
+    async with page.session.get("/sim/events") as stream:
+        await next_event(stream)
+        assert await page.post("/sim/person", {"user": "ann", "language": "id"}) == {"ok": True}
+        _, kind, people = await next_event(stream)
+    assert (kind, people) == ("people", (await page.state())["people"])
+    assert [person["language"] for person in people] == ["id", "id", "id"]
+    refused = await page.post("/sim/person", {"user": "ann", "language": "tlh"}, 400)
+    assert refused == {"error": "Nobody here speaks 'tlh'."}
+
+
+@pytest.mark.parametrize(("platform", "chat"), [("telegram", ANN_CHAT), ("slack", ANN_DM)])
+async def test_people_delete_what_they_said_themselves(page: Page, platform: str, chat: str) -> None:
+    said = await page.post("/sim/say", {"platform": platform, "chat": chat, "user": "ann", "text": "hi"})
+    gone = {"platform": platform, "chat": chat, "user": "ann", "message": said["id"]}
+    assert await page.post("/sim/delete", gone) == {"ok": True}
+    assert (await page.state())["messages"] == []
+    assert await page.post("/sim/delete", gone, 400) == {"error": "Ann has no such message."}
+
+
 async def test_a_reset_forgets_messages_and_keeps_chats(page: Page) -> None:
     first = await page.post("/sim/say", {"platform": "telegram", "chat": ANN_CHAT, "user": "ann", "text": "hi"})
     await page.post("/sim/reset", {})
     state = await page.state()
-    assert (state["messages"], len(state["chats"])) == ([], 7)
+    assert (state["messages"], len(state["chats"])) == ([], 9)
     again = await page.post("/sim/say", {"platform": "telegram", "chat": ANN_CHAT, "user": "ann", "text": "hi"})
     assert int(again["id"]) > int(first["id"])
+
+
+# Slack's own ways in.
+
+
+async def upload(page: Page, name: str, data: bytes) -> str:
+    headers = {"Content-Type": "application/octet-stream"}
+    query = {"name": name, "media_type": "text/plain"}
+    async with page.session.post("/sim/files", params=query, data=data, headers=headers) as response:
+        return str((await response.json())["id"])
+
+
+async def test_a_file_is_said_in_slack(page: Page) -> None:
+    file = await upload(page, "a.txt", b"eggs")
+    said = await page.post("/sim/say", {"platform": "slack", "chat": ANN_DM, "user": "ann", "files": [{"id": file}]})
+    assert [(each["name"], each["size"]) for each in said["files"]] == [("a.txt", 4)]
+    async with page.session.get(said["files"][0]["url"]) as response:
+        assert await response.read() == b"eggs"
+
+
+async def test_slash_command_shortcut_and_home_are_done_or_refused_in_words(page: Page) -> None:
+    said = await page.post("/sim/say", {"platform": "slack", "chat": GENERAL, "user": "budi", "text": "the key"})
+    for path, body in (
+        ("/sim/command", {"chat": GENERAL, "user": "ann", "text": "usage"}),
+        ("/sim/shortcut", {"chat": GENERAL, "user": "ann", "message": said["id"]}),
+        ("/sim/home", {"user": "ann", "tab": "messages"}),
+    ):
+        assert await page.post(path, body) == {"ok": True}
+    refused = await page.post("/sim/shortcut", {"chat": GENERAL, "user": "ann", "message": "1.0"}, 400)
+    assert refused == {"error": "There is no such message any more."}

@@ -91,6 +91,7 @@ async def test_events_on_the_wire_are_those_of_the_api() -> None:
         "stop_reason": None,
         "stop_sequence": None,
         "usage": 0,
+        "diagnostics": None,
     }
     assert rest[:-2] == [
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},

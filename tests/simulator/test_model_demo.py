@@ -1,5 +1,6 @@
 """What a person sees of the offline demo model, asked through the real SDK."""
 
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -7,10 +8,14 @@ import anthropic
 import pytest
 import pytest_asyncio
 
+from bot.tools.files import list_files, read_file, search_files, send_file, write_file
+from bot.tools.memory import forget_fact, remember
 from simulator.model import demo_app
 from simulator.model_demo import DemoBrain, expressions
+from simulator.model_demo_tools import called
 from simulator.model_rules import Json
 from simulator.serving import serve
+from tests.pictures import picture
 
 CALCULATOR: Json = {
     "name": "calculator",
@@ -184,11 +189,123 @@ async def test_it_sums_up_what_was_said(client: anthropic.AsyncAnthropic) -> Non
     assert (await chat.hear("please summarise")).endswith("- my name is Ayu")
 
 
-async def test_a_picture_is_acknowledged(client: anthropic.AsyncAnthropic) -> None:
-    pixel = "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
-    source = {"type": "base64", "media_type": "image/gif", "data": pixel}
-    (said,) = await Chat(client).send([{"type": "image", "source": source}])
-    assert "image/gif" in said["text"]
+def image(width: int, height: int) -> Json:
+    data = b64encode(picture(width, height)).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+
+
+async def test_it_says_how_large_the_pictures_are_that_it_is_sent(client: anthropic.AsyncAnthropic) -> None:
+    words = {"type": "text", "text": '<attachment kind="photo" file="file:1">image/png</attachment>\n\nwhat is this?'}
+    (said,) = await Chat(client).send([words, image(64, 48)])
+    assert "I see a picture, 64 x 48 pixels." in said["text"]
+    (said,) = await Chat(client).send([{"type": "text", "text": "apa ini?"}, image(64, 48), image(30, 20)])
+    assert "Saya melihat 2 gambar (64 x 48, 30 x 20 piksel)." in said["text"]
+
+
+async def test_it_says_what_a_file_is_and_how_it_begins(client: anthropic.AsyncAnthropic) -> None:
+    notes = '<attachment kind="document" file="file:1">notes.txt, text/plain\nTrain at\nseven</attachment>'
+    assert "I got a file: notes.txt, text/plain. It begins: “Train at seven”" in await Chat(client).hear(notes)
+    film = '<attachment kind="video">film.mp4, video/mp4, No video can be watched.</attachment>\n\nlihat ini'
+    assert "Saya menerima berkas: film.mp4, video/mp4, No video" in await Chat(client).hear(film)
+
+
+async def test_words_in_a_file_and_of_others_are_not_taken_for_words_of_a_person(
+    client: anthropic.AsyncAnthropic,
+) -> None:
+    chat = Chat(client, CALCULATOR)
+    file = '<attachment kind="document">sums.txt, text/plain\nwhat is 2+2</attachment>'
+    thread = "<thread>\nBudi: jam berapa 3+3\n</thread>"
+    said = await chat.hear(f'{thread}\n\n<quote from="Budi">what is 4+4</quote>\n\n{file}\n\nhello')
+    assert "It begins: “what is 2+2”" in said
+
+
+async def test_what_is_added_while_a_tool_runs_is_answered_too(client: anthropic.AsyncAnthropic) -> None:
+    chat = Chat(client, CALCULATOR)
+    (call,) = await chat.ask("what is 2+2")
+    result = {"type": "tool_result", "tool_use_id": call["id"], "content": "4"}
+    added = ["<context>Monday. From Ann.</context>", "and 3*3?"]
+    told, call = await chat.send([result, *({"type": "text", "text": text} for text in added)])
+    assert ("`2+2` = **4**" in told["text"], call["input"]) == (True, {"expression": "3*3"})
+
+
+def schema(*needed: str, **optional: Json) -> Json:
+    return {"properties": {name: {"type": "string"} for name in needed} | optional, "required": [*needed]}
+
+
+TOOLS = {
+    **{
+        each.name: each.definition()["input_schema"]
+        for each in (*(list_files, read_file, search_files, send_file, write_file), *(remember, forget_fact))
+    },
+    "web_search": schema("query", count={"type": "integer"}),
+    "web_fetch": schema("url"),
+    "run_python": schema("code"),
+    "remind": schema("text", "when"),
+    "list_reminders": schema(),
+    "cancel_reminder": schema("id"),
+    "set_time_zone": schema("zone"),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "tool", "arguments"),
+    [
+        ("Please remember that I like tea.", "remember", {"fact": "I like tea"}),
+        ("ingat bahwa saya suka teh", "remember", {"fact": "saya suka teh"}),
+        ("forget that I like tea", "forget_fact", {"fact": "I like tea"}),
+        ("lupakan 1", "forget_fact", {"fact": "1"}),
+        ("list files", "list_files", {}),
+        ("berkas apa yang ada?", "list_files", {}),
+        ("read notes.txt", "read_file", {"name": "notes.txt"}),
+        ("baca catatan saya.txt", "read_file", {"name": "catatan saya.txt"}),
+        ("find jeep in my files", "search_files", {"words": "jeep"}),
+        ("cari jip di berkas", "search_files", {"words": "jip"}),
+        ("send me notes.txt", "send_file", {"name": "notes.txt"}),
+        ("kirim notes.txt", "send_file", {"name": "notes.txt"}),
+        ("search for Bromo weather", "web_search", {"query": "Bromo weather"}),
+        ("cari cuaca Bromo di internet", "web_search", {"query": "cuaca Bromo"}),
+        ("open https://example.org/a", "web_fetch", {"url": "https://example.org/a"}),
+        ("buka https://example.org/a", "web_fetch", {"url": "https://example.org/a"}),
+        ("remind me in 2 minutes to stretch", "remind", {"text": "stretch", "when": "in 2 minutes"}),
+        ("ingatkan saya 2 menit lagi untuk minum", "remind", {"text": "minum", "when": "in 2 minutes"}),
+        ("remind me in 1 hour", "remind", {"text": "the time is up", "when": "in 1 hour"}),
+        ("list reminders", "list_reminders", {}),
+        ("pengingat saya?", "list_reminders", {}),
+        ("cancel reminder a1b2c3", "cancel_reminder", {"id": "a1b2c3"}),
+        ("my time zone is Asia/Jakarta", "set_time_zone", {"zone": "Asia/Jakarta"}),
+        ("zona waktu saya Asia/Makassar", "set_time_zone", {"zone": "Asia/Makassar"}),
+    ],
+)
+def test_each_tool_is_called_for_in_plain_words(words: str, tool: str, arguments: Json) -> None:
+    assert called(words, TOOLS) == (tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("words", "tool"),
+    [
+        ("make a file", "write_file"),
+        ("buat berkas", "write_file"),
+        ("draw a chart", "run_python"),
+        ("grafik", "run_python"),
+    ],
+)
+def test_what_it_writes_itself_is_complete(words: str, tool: str) -> None:
+    call = called(words, TOOLS)
+    assert call is not None and call[0] == tool
+    assert call[1].keys() == set(TOOLS[tool]["required"]) and all(call[1].values())
+
+
+def test_a_tool_that_is_not_offered_or_needs_more_than_it_knows_is_not_called() -> None:
+    assert called("remember that I like tea", {}) is None
+    assert called("list reminders", {"list_reminders": schema("chat")}) is None
+
+
+async def test_what_a_tool_said_is_told(client: anthropic.AsyncAnthropic) -> None:
+    tool = {"name": "list_files", "description": "Lists.", "input_schema": {"type": "object", "properties": {}}}
+    chat = Chat(client, tool)
+    await chat.ask("list files")
+    (said,) = await chat.give("notes.txt\nplan.md")
+    assert said["text"].endswith("The tool `list_files` says:\n\n> notes.txt\n> plan.md")
 
 
 def test_a_slow_answer_takes_longer_for_each_word() -> None:

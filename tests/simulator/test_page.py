@@ -1,107 +1,14 @@
 """The simulator's page in a real Chromium, against the real simulator and a bot that uses the platforms' real SDKs."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, expect
 
-from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
-from simulator.deliver import QUICK
-from simulator.serving import serve as serve_app
-from tests.browser import launched
-from tests.simulator.page_bot import PageBot
+from tests.simulator.pane import Pane, become, slack_of, telegram_of
+from tests.simulator.staged import PHONE, Open, Scheme, Stage, staged
 
 pytestmark = pytest.mark.browser
-
-DESKTOP: ViewportSize = {"width": 1280, "height": 800}
-PHONE: ViewportSize = {"width": 360, "height": 740}
-Scheme = Literal["light", "dark"]
-
-
-@pytest.fixture(scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as browser:
-        yield browser
-
-
-class Stage:
-    """A simulator with its bot, served at ``url``."""
-
-    def __init__(self, url: str, simulator: Simulator, bot: PageBot) -> None:
-        self.url = url
-        self.simulator = simulator
-        self.bot = bot
-
-
-@asynccontextmanager
-async def staged(port: int = 0) -> AsyncIterator[Stage]:
-    simulator, bot = Simulator(pace=QUICK), PageBot()
-    async with (
-        serve(simulator, port=port) as url,
-        bot.connected(telegram_base_url(url), slack_base_url(url)),
-        serve_app(bot.app) as bot_url,
-    ):
-        simulator.connect(bot_url)
-        yield Stage(url, simulator, bot)
-
-
-@pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
-    async with staged() as stage:
-        yield stage
-
-
-Open = Callable[..., Awaitable[Page]]
-
-
-@pytest.fixture
-async def open_page(browser: Browser, stage: Stage) -> AsyncIterator[Open]:
-    """Opens the page, by default on a desktop. A test fails where a script on the page fails."""
-    faults: list[str] = []
-    async with AsyncExitStack() as stack:
-
-        async def open_page(*, viewport: ViewportSize = DESKTOP, scheme: Scheme = "light", touch: bool = False) -> Page:
-            context = await browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=touch)
-            stack.push_async_callback(context.close)
-            page = await context.new_page()
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            await page.goto(stage.url)
-            await expect(page.get_by_role("status").first).not_to_contain_text("Connecting")
-            return page
-
-        yield open_page
-    assert faults == []
-
-
-class Pane:
-    """One platform on the page, by what a person sees of it."""
-
-    def __init__(self, page: Page, title: str) -> None:
-        self.root = page.get_by_role("region", name=title, exact=True)
-        self.messages = self.root.get_by_role("article")
-        self.newest = self.messages.last
-        self.text = self.root.get_by_role("textbox")
-
-    def chat(self, name: str) -> Locator:
-        return self.root.get_by_role("tab", name=name)
-
-    def message(self, text: str) -> Locator:
-        return self.messages.filter(has_text=text)
-
-    async def say(self, text: str) -> None:
-        await self.text.fill(text)
-        await self.text.press("Enter")
-
-
-def telegram_of(page: Page) -> Pane:
-    return Pane(page, "Telegram")
-
-
-def slack_of(page: Page) -> Pane:
-    return Pane(page, "Slack")
 
 
 async def test_a_telegram_message_gets_a_tick_a_typing_sign_and_an_answer_that_grows_in_place(
@@ -141,12 +48,13 @@ async def test_a_slack_mention_is_answered_in_its_thread_and_the_thread_goes_on(
     answer = pane.message("You said: @Kabar hello")
     await expect(answer).to_have_class("message in-thread")
 
-    await answer.hover()
-    await answer.get_by_role("button", name="Reply in thread").click()
-    await expect(pane.root.get_by_text("In the thread of Kabar")).to_be_visible()
+    await pane.use(answer, "Reply in thread")
+    await expect(pane.text).to_be_focused()
+    await expect(pane.messages).to_have_count(2)
     await pane.say("and one more")
     await expect(pane.message("and one more")).to_have_class("message ours in-thread")
-    await expect(pane.root.get_by_text("In the thread of Kabar")).to_be_visible()
+    await pane.text.press("Escape")
+    await expect(pane.root.get_by_role("button", name="2 replies")).to_be_visible()
 
 
 async def test_a_slack_thread_stands_under_its_root_whatever_was_said_after(open_page: Open, stage: Stage) -> None:
@@ -171,13 +79,14 @@ async def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open) -
     await expect(pane.newest).to_contain_text("You said: first line")
 
     await page.keyboard.press("Shift+Tab")
+    await expect(pane.button("Attach")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
     await expect(pane.newest).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await expect(pane.messages.first).to_be_focused()
 
     await page.keyboard.press("Shift+Tab")
-    await expect(pane.chat("Kabar · Ann")).to_be_focused()
-    await page.keyboard.press("ArrowDown")
+    await expect(pane.chat("Kabar")).to_be_focused()
     await page.keyboard.press("ArrowDown")
     await expect(pane.chat("Trip to Bromo")).to_be_focused()
     await expect(pane.chat("Trip to Bromo")).to_have_attribute("aria-selected", "true")
@@ -201,7 +110,7 @@ async def test_focus_is_always_visible(open_page: Open) -> None:
         name, outline = await page.evaluate(FOCUS)
         outlines[name] = outline
     outlines.pop("body", None)  # where the focus is when it leaves the page, once round
-    assert outlines.keys() >= {"chat", "send", "quiet", "textarea", "input"}
+    assert outlines.keys() >= {"chat", "send", "quiet", "textarea", "input", "select"}
     assert "none" not in outlines.values()
 
 
@@ -224,7 +133,6 @@ async def test_a_phone_shows_one_platform_at_a_time_and_nothing_is_wider_than_th
     await slack.say("report")
     await expect(slack.newest).to_contain_text("total = 190_000")
     await slack.chat("#general").tap()
-    await expect(slack.root.get_by_role("radio", name="Budi")).to_be_attached()
     await expect(page.get_by_role("tab", name="Slack 1 new")).to_have_count(0)
     assert await overflow(page) == []
 
@@ -255,7 +163,7 @@ async def test_typed_html_stays_text(open_page: Open, platform: str) -> None:
     await pane.say(attack)
     await expect(pane.messages.first.locator(".text")).to_have_text(attack)
     await expect(pane.newest).to_contain_text("You said:")
-    await expect(pane.chat("Kabar · Ann")).to_be_visible()
+    await expect(pane.chat("Kabar")).to_be_visible()
     await expect(pane.messages.locator(".text :is(img, script, b)")).to_have_count(0)
     await expect(page).to_have_title("Kabar simulator")
 
@@ -343,7 +251,6 @@ async def test_all_text_has_enough_contrast(open_page: Open, stage: Stage, schem
     for pane, group in ((telegram, "Trip to Bromo"), (slack, "#general")):
         await pane.chat(group).click()
         await pane.say("to nobody")
-        await pane.root.get_by_role("radio", name="Budi").check(force=True)
         await pane.text.fill("/")
     assert await weak_contrasts(page) == []
 
@@ -418,6 +325,8 @@ RENDERED = [
     ("markdown", r"\*plain\* &lt;!channel&gt;", "<p>*plain* &lt;!channel&gt;</p>"),
     ("markdown", "[x](javascript:alert(1))", '<p><span class="no-link" title="javascript:alert(1)">x</span></p>'),
     ("markdown", "<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>"),
+    ("markdown", r"*a\*b*, 5*6 and `7*8`", "<p><em>a*b</em>, 5*6 and <code>7*8</code></p>"),
+    ("markdown", "**a `**` b**", "<p><strong>a <code>**</code> b</strong></p>"),
     ("markdown", "- a\n  1. b\n- c", '<ul><li><p>a</p><ol start="1"><li><p>b</p></li></ol></li><li><p>c</p></li></ul>'),
     ("markdown", "3. a\n4. b", '<ol start="3"><li><p>a</p></li><li><p>b</p></li></ol>'),
     ("markdown", "> a\n> b\n\n---", "<blockquote><p>a\nb</p></blockquote><hr>"),
@@ -453,10 +362,11 @@ async def test_nested_and_touching_entities_keep_every_character(open_page: Open
     assert await page.evaluate(script) == "a<strong>😀<em>b</em></strong><code>cd</code>ef"
 
 
-async def test_in_a_group_one_chooses_who_speaks_and_sees_what_the_bot_can_not(open_page: Open) -> None:
-    pane = telegram_of(await open_page())
+async def test_one_chooses_who_one_is_and_sees_what_the_bot_can_not(open_page: Open) -> None:
+    page = await open_page()
+    pane = telegram_of(page)
     await pane.chat("Trip to Bromo").click()
-    await pane.root.get_by_role("radio", name="Budi").check(force=True)
+    await become(page, "Budi")
     await pane.say("psst")
     await expect(pane.newest).to_contain_text("Privacy mode: the bot does not get this")
     await expect(pane.newest).to_have_accessible_name(re.compile("^Budi, "))
@@ -470,9 +380,7 @@ async def test_in_a_group_one_chooses_who_speaks_and_sees_what_the_bot_can_not(o
 async def test_a_reply_quotes_what_it_answers(open_page: Open, stage: Stage) -> None:
     pane = telegram_of(await open_page())
     await pane.say("first")
-    answer = pane.message("You said: first")
-    await answer.hover()
-    await answer.get_by_role("button", name="Reply").click()
+    await pane.use(pane.message("You said: first"), "Reply")
     await pane.say("second")
     await expect(pane.message("second").first.locator(".quote")).to_contain_text("You said: first")
 
@@ -489,10 +397,10 @@ async def test_each_forum_topic_is_a_conversation_of_its_own(open_page: Open, st
 
 async def test_an_answer_elsewhere_is_counted_until_it_is_seen(open_page: Open, stage: Stage) -> None:
     pane = telegram_of(await open_page())
-    await pane.chat("Kabar · Budi").click()
+    await pane.chat("Trip to Bromo").click()
     await stage.simulator.telegram.say("1001", "ann", "hi")
-    await expect(pane.chat("Kabar · Ann").get_by_label("1 new")).to_be_visible()
-    await pane.chat("Kabar · Ann").click()
+    await expect(pane.chat("Kabar").get_by_label("1 new")).to_be_visible()
+    await pane.chat("Kabar").click()
     await expect(pane.root.get_by_label("1 new")).to_have_count(0)
 
 
@@ -501,7 +409,7 @@ async def test_a_half_written_message_waits_in_its_chat(open_page: Open) -> None
     await pane.text.fill("half a thought")
     await pane.chat("Trip to Bromo").click()
     await expect(pane.text).to_have_value("")
-    await pane.chat("Kabar · Ann").click()
+    await pane.chat("Kabar").click()
     await expect(pane.text).to_have_value("half a thought")
 
 
@@ -562,10 +470,10 @@ async def test_a_command_is_offered_and_completed_with_tab(open_page: Open, stag
 
 async def test_a_chat_can_be_clicked_while_an_answer_streams_in(open_page: Open) -> None:
     pane = telegram_of(await open_page())
-    tab = await pane.chat("Kabar · Ann").element_handle()
+    tab = await pane.chat("Kabar").element_handle()
     assert tab
     await pane.say("hello")
-    await expect(pane.chat("Kabar · Ann")).to_contain_text("Kabar: You said: hello")
+    await expect(pane.chat("Kabar")).to_contain_text("Kabar: You said: hello")
     # A browser gives a click to nobody where the element pressed is no longer there when the button comes up.
     assert await tab.evaluate("tab => tab.isConnected")
 
@@ -622,9 +530,11 @@ async def test_what_one_says_oneself_comes_into_view(open_page: Open, stage: Sta
     pane = slack_of(await open_page())
     await pane.chat("#general").click()
     await expect(pane.newest).to_be_in_viewport()
-    await pane.messages.first.hover()
-    await pane.messages.first.get_by_role("button", name="Reply in thread").click()
-    await pane.root.get_by_role("button", name="Go to the newest message").click()
+    for n in range(30):
+        await slack.say("C0GENERAL", "ann", f"reply {n}", root.id)
+    await pane.button("30 replies").click()
+    await expect(pane.newest).to_be_in_viewport()
+    await pane.log.evaluate("log => log.scrollTop = 0")
     await pane.say("in the thread")
     await expect(pane.message("in the thread")).to_be_in_viewport()
     assert slack.messages("C0GENERAL")[-1].thread == root.id

@@ -13,7 +13,8 @@ from telegram.request import HTTPXRequest
 
 from simulator.app import Simulator, serve, telegram_base_url
 from simulator.deliver import QUICK
-from simulator.telegram import ANN_CHAT, BUDI_CHAT, FORUM, GROUP, SECRET, TOKEN, USERNAME, picture_size
+from simulator.telegram import ANN_CHAT, BUDI_CHAT, FORUM, GROUP, SECRET, TOKEN, USERNAME
+from simulator.telegram_limits import picture_size
 from simulator.telegram_text import BadRequest as Refusal
 from simulator.telegram_text import formatted
 from simulator.world import Fault, File, Mistake
@@ -421,12 +422,15 @@ async def test_a_wrong_token_is_unauthorized_and_an_unknown_method_not_found(sta
 
 async def test_parameters_are_read_from_json_bodies_and_queries_too(stage: Stage) -> None:
     base = f"{telegram_base_url(stage.url)}/bot{TOKEN}"
+    as_json = {"Content-Type": "application/json"}
     async with aiohttp.ClientSession() as session:
-        await session.post(f"{base}/sendmessage", json={"chat_id": 1001, "text": "json", "entities": []})
-        await session.get(f"{base}/sendMessage", params={"chat_id": "1001", "text": "query"})
-        refused = await session.post(f"{base}/sendMessage", data=b"{", headers={"Content-Type": "application/json"})
+        async with session.post(f"{base}/sendmessage", json={"chat_id": 1001, "text": "json", "entities": []}) as sent:
+            assert sent.status == 200
+        async with session.get(f"{base}/sendMessage", params={"chat_id": "1001", "text": "query"}) as sent:
+            assert sent.status == 200
+        async with session.post(f"{base}/sendMessage", data=b"{", headers=as_json) as refused:
+            assert refused.status == 400
     assert [message.text for message in stage.telegram.messages(ANN_CHAT)] == ["json", "query"]
-    assert refused.status == 400
 
 
 # Things that go wrong.
@@ -475,7 +479,7 @@ async def test_a_simulator_that_ends_does_not_wait_for_an_open_long_poll() -> No
     ("source", "text", "entities"),
     [
         ("<b>a <i>é</i></b> &lt;&nbsp;", "a é <&nbsp;", [("bold", 0, 3), ("italic", 2, 1)]),
-        ('<a href="http://x/?a=1&amp;b=2">l</a>', "l", [("text_link", 0, 1)]),
+        ('<a href="http://x.y/?a=1&amp;b=2">l</a>', "l", [("text_link", 0, 1)]),
         ('<pre><code class="language-py">x</code></pre>', "x", [("pre", 0, 1)]),
         ("<blockquote expandable>q</blockquote>", "q", [("expandable_blockquote", 0, 1)]),
         ("  <u>😀 </u> ", "😀", [("underline", 0, 2)]),

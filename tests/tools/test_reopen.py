@@ -62,4 +62,4 @@ async def test_a_page_too_far_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reference", ["result:ffffffffffff:toolu_9", "that one"])
 async def test_a_reference_to_nothing_is_told(tmp_path: Path, reference: str) -> None:
-    assert (await reopened(tmp_path, reference)).startswith("There is no such result")
+    assert (await reopened(tmp_path, reference)).startswith("There is no such thing")

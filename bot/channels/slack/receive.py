@@ -39,7 +39,7 @@ UNREADABLE = Received(400)
 
 
 class SlackReceiver:
-    """Events API, interactivity and URL verification, all at one address."""
+    """Events API, interactivity, slash commands and URL verification, all at one address."""
 
     def __init__(self, signing_secret: str) -> None:
         self._secret = signing_secret.strip()
@@ -73,7 +73,8 @@ class SlackReceiver:
 
         inbounds: list[Inbound] = []
         try:
-            request = BoltRequest(body=body, headers=dict(headers), context={"inbounds": inbounds})
+            context = {"inbounds": inbounds, "sent_at": int(headers["x-slack-request-timestamp"])}
+            request = BoltRequest(body=body, headers=dict(headers), context=context)
         except (ValueError, TypeError, AttributeError):  # signed, but not the JSON object that Slack sends
             return UNREADABLE
         response = self._app.dispatch(request)
@@ -123,7 +124,9 @@ def _collecting_app() -> "App":
         _collect(body, context)
 
     @app.action(ANY)
-    def take_action(ack: Ack, body: Json, context: BoltContext) -> None:
+    @app.message_shortcut(ANY)
+    @app.command(ANY)
+    def take(ack: Ack, body: Json, context: BoltContext) -> None:
         _collect(body, context)
         ack()
 
@@ -131,6 +134,6 @@ def _collecting_app() -> "App":
 
 
 def _collect(body: Json, context: Any) -> None:
-    inbound = parse(body)
+    inbound = parse(body, now=context["sent_at"])
     if inbound is not None:
         context["inbounds"].append(inbound)

@@ -5,6 +5,7 @@ Source: docs.slack.dev/apis/events-api/using-socket-mode; slack-sdk 3.48.
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ async def listen(app_token: str, base_url: str, accept: Accept) -> None:
     start, or is not there."""
 
     async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        inbound = parse(request.payload)
+        inbound = parse(request.payload, now=int(time.time()))
         try:
             if inbound is not None:
                 await accept(inbound)

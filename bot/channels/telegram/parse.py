@@ -12,7 +12,11 @@ from typing import Literal
 from msgspec import Struct
 
 from bot.channels.fields import number_at, object_at, objects_at, text_at
+from bot.channels.telegram.rich import flattened, media
 from bot.messages import Attachment, Inbound, Json, Kind, Person, Place, Quote
+
+KINDS = ("message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation")
+"""Of updates: what is read here, and so what Telegram is to be asked for."""
 
 GENERAL_TOPIC = 1
 """The forum topic that is the chat itself: a message sent with this thread id is refused."""
@@ -44,6 +48,8 @@ def parse(update: Json, me: Me) -> Inbound | None:
         return _tapped(query)
     if change := object_at(update, "my_chat_member"):
         return _membership(change)
+    if stopped := object_at(update, "stopped_message_generation"):
+        return _stopped(stopped)
     return None
 
 
@@ -60,16 +66,19 @@ def tap_reply(update: Json) -> Json:
     return {"method": "answerCallbackQuery", "callback_query_id": text_at(object_at(update, "callback_query"), "id")}
 
 
-# The four things that concern us.
+# The things that concern us.
 
 
 def _written(message: Json, me: Me, kind: Literal["message", "edit"]) -> Inbound | None:
     place, number = _place(message), number_at(message, "message_id")
     sender = object_at(message, "from")
-    if place is None or not number or not _is_person(sender):
+    if place is None or not number or not _is_person(sender) or "sender_chat" in message:
         return None
     words, attachments, forwarded = _words(message), tuple(_attachments(message)), _forwarded(message)
-    if place.group and (forwarded or not _addressed(words, message, me)):
+    album = text_at(message, "media_group_id")
+    addressed = not place.group or _addressed(words, message, me)
+    heard = addressed or (kind == "message" and album and attachments)
+    if not heard or (place.group and forwarded):
         return None
     if not words.text and (kind == "edit" or not attachments):
         return None  # a service message, or a live location on the move
@@ -87,7 +96,8 @@ def _written(message: Json, me: Me, kind: Literal["message", "edit"]) -> Inbound
         native_id=str(number),
         quote=forwarded or _replied(message, me),
         attachments=attachments,
-        album=text_at(message, "media_group_id"),
+        album=album,
+        addressed=addressed,
     )
 
 
@@ -110,12 +120,12 @@ def _tapped(query: Json) -> Inbound | None:
 
 
 def _membership(change: Json) -> Inbound | None:
-    """The bot was let in, thrown out, blocked or unblocked."""
+    """The bot was let in, thrown out, blocked or unblocked; to be restricted and still a member is to be in."""
     place, date = _place(change), number_at(change, "date")
-    before, after = (text_at(object_at(change, name), "status") for name in ("old_chat_member", "new_chat_member"))
-    if place is None or not after or (before in _GONE) == (after in _GONE):
+    before, after = object_at(change, "old_chat_member"), object_at(change, "new_chat_member")
+    if place is None or not after or _is_gone(before) == _is_gone(after):
         return None
-    kind: Kind = "left" if after in _GONE else "joined"
+    kind: Kind = "left" if _is_gone(after) else "joined"
     return Inbound(
         place=place,
         id=f"{kind}.{date}",
@@ -124,6 +134,20 @@ def _membership(change: Json) -> Inbound | None:
         sent_at=date,
         kind=kind,
     )
+
+
+def _is_gone(member: Json) -> bool:
+    status = text_at(member, "status")
+    return status in _GONE or (status == "restricted" and member.get("is_member") is False)
+
+
+def _stopped(stopped: Json) -> Inbound | None:
+    """Somebody pressed Stop beside a draft that grows. It tells no person: drafts are in private chats only."""
+    chat, draft = object_at(stopped, "chat"), number_at(stopped, "draft_id")
+    place = _place({**stopped, "is_topic_message": True})
+    if place is None or place.group or not draft:
+        return None
+    return Inbound(place=place, id=f"s{draft}", order=_order(0), sender=_person(chat), sent_at=0, kind="stop")
 
 
 def _moved(message: Json) -> Inbound | None:
@@ -210,7 +234,7 @@ class Words(Struct, frozen=True):
             covered = self.covered(entity)
             if not covered or end > end_of_last:
                 continue  # out of range, or around one that was replaced already
-            shown = "" if self.names(entity, me) else _shown(entity, covered)
+            shown = "" if self.names(entity, me) else _spelled(entity, covered)
             if shown == covered:
                 continue
             before, after = units[:start], units[end:]
@@ -225,6 +249,8 @@ class Words(Struct, frozen=True):
 
 
 def _words(message: Json) -> Words:
+    if rich := object_at(message, "rich_message"):
+        return Words(*flattened(rich))
     text, entities = ("text", "entities") if text_at(message, "text") else ("caption", "caption_entities")
     return Words(text_at(message, text), tuple(objects_at(message, entities)))
 
@@ -239,7 +265,7 @@ def _decoded(units: bytes) -> str:
     return units.decode("utf-16-le", "replace")
 
 
-def _shown(entity: Json, covered: str) -> str:
+def _spelled(entity: Json, covered: str) -> str:
     match entity.get("type"):
         case "text_link":
             address = text_at(entity, "url")
@@ -287,20 +313,23 @@ def _reply(message: Json) -> Json:
 
 
 def _replied(message: Json, me: Me) -> Quote | None:
-    """The part somebody picked wins over the whole message; what has no text is named by its kind."""
+    """The part somebody picked wins over the whole message. Its files come along: "what is this?" is asked of a picture
+    that somebody else sent."""
     replied = _reply(message) or object_at(message, "external_reply")
-    text = text_at(object_at(message, "quote"), "text") or _gist(replied)
-    if not text:
+    text = text_at(object_at(message, "quote"), "text") or _words(replied).text
+    attachments = tuple(_attachments(replied))
+    if not text and not attachments:
         return None
     author = object_at(replied, "from")
-    return Quote(_shortened(text), _name(author) or _origin(replied, "origin"), ours=number_at(author, "id") == me.id)
+    name = _name(author) or _origin(replied, "origin")
+    return Quote(_shortened(text), name, ours=number_at(author, "id") == me.id, attachments=attachments)
 
 
 def _forwarded(message: Json) -> Quote | None:
     """A forwarded message is somebody else's words, also where the one who forwards it wrote them once."""
     if not object_at(message, "forward_origin"):
         return None
-    text = _gist(message)
+    text = _words(message).text or ", ".join(f"[{attachment.kind}]" for attachment in _attachments(message))
     return Quote(_shortened(text), _origin(message, "forward_origin")) if text else None
 
 
@@ -312,22 +341,24 @@ def _origin(message: Json, field: str) -> str:
     return text_at(origin, "sender_user_name")
 
 
-def _gist(message: Json) -> str:
-    kinds = ", ".join(attachment.kind for attachment in _attachments(message))
-    return _words(message).text or (f"[{kinds}]" if kinds else "")
-
-
 def _shortened(text: str) -> str:
     return text if len(text) <= QUOTE_LIMIT else f"{text[:QUOTE_LIMIT]}…"
 
 
 # What is attached.
 
-_FILES = ("document", "voice", "audio", "video", "video_note", "animation", "sticker")
+_FILES = ("video", "document", "voice", "audio", "video_note", "animation", "sticker")
 _MEDIA_TYPES = {"photo": "image/jpeg", "voice": "audio/ogg", "video_note": "video/mp4"}
 
 
 def _attachments(message: Json) -> Iterator[Attachment]:
+    yield from _files(message)
+    for block in media(object_at(message, "rich_message")):
+        yield from _files(block)
+    yield from _described(message)
+
+
+def _files(message: Json) -> Iterator[Attachment]:
     photos = objects_at(message, "photo")
     if photos:
         yield _file("photo", max(photos, key=lambda size: number_at(size, "width") * number_at(size, "height")))
@@ -335,23 +366,35 @@ def _attachments(message: Json) -> Iterator[Attachment]:
         file = object_at(message, kind)
         if file and not (kind == "document" and "animation" in message):  # an animation is told twice
             yield _file(kind, file)
-    yield from _described(message)
 
 
 def _file(kind: str, file: Json) -> Attachment:
     seconds = number_at(file, "duration")
+    told = (
+        text_at(file, "performer"),
+        text_at(file, "title"),
+        text_at(file, "emoji"),
+        f"{seconds} s" if seconds else "",
+    )
     return Attachment(
         kind=kind,
         id=text_at(file, "file_id"),
         name=text_at(file, "file_name"),
-        media_type=text_at(file, "mime_type") or _MEDIA_TYPES.get(kind, ""),
+        media_type=text_at(file, "mime_type")
+        or (_sticker_type(file) if kind == "sticker" else _MEDIA_TYPES.get(kind, "")),
         size=number_at(file, "file_size"),
-        description=text_at(file, "emoji") or (f"{seconds} s" if seconds else ""),
+        description=", ".join(filter(None, told)),
     )
 
 
+def _sticker_type(sticker: Json) -> str:
+    if sticker.get("is_animated") is True:
+        return "application/x-tgsticker"
+    return "video/webm" if sticker.get("is_video") is True else "image/webp"
+
+
 def _described(message: Json) -> Iterator[Attachment]:
-    """What there is no file of, in words."""
+    """What there is no file of, or none that a bot gets, in words."""
     if venue := object_at(message, "venue"):
         where = ", ".join(filter(None, (text_at(venue, "title"), text_at(venue, "address"), _point(venue))))
         yield Attachment("venue", description=where)
@@ -360,10 +403,22 @@ def _described(message: Json) -> Iterator[Attachment]:
     if contact := object_at(message, "contact"):
         yield Attachment("contact", description=f"{_name(contact)}, {text_at(contact, 'phone_number')}")
     if poll := object_at(message, "poll"):
-        options = " / ".join(text_at(option, "text") for option in objects_at(poll, "options"))
-        yield Attachment("poll", description=f"{text_at(poll, 'question')}: {options}")
+        yield Attachment("poll", description=f"{text_at(poll, 'question')}: {_texts(poll, 'options')}")
+    if checklist := object_at(message, "checklist"):
+        yield Attachment("checklist", description=f"{text_at(checklist, 'title')}: {_texts(checklist, 'tasks')}")
     if dice := object_at(message, "dice"):
         yield Attachment("dice", description=f"{text_at(dice, 'emoji')} {number_at(dice, 'value')}")
+    for kind in ("game", "invoice"):
+        if offered := object_at(message, kind):
+            yield Attachment(kind, description=f"{text_at(offered, 'title')}: {text_at(offered, 'description')}")
+    if story := object_at(message, "story"):
+        yield Attachment("story", description=f"of {_name(object_at(story, 'chat'))}, not shown to bots")
+    if paid := object_at(message, "paid_media"):
+        yield Attachment("paid media", description=f"{number_at(paid, 'star_count')} stars, not shown to bots")
+
+
+def _texts(data: Json, name: str) -> str:
+    return " / ".join(text_at(item, "text") for item in objects_at(data, name))
 
 
 def _point(message: Json) -> str:

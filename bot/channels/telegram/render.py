@@ -1,10 +1,15 @@
-"""A reply's Markdown as Telegram messages: plain text and message entities.
+"""A reply's Markdown as Telegram messages: plain text and message entities (docs/decisions/0007-rendering.md).
 
-Entities, not ``parse_mode``: nothing has to be escaped, half-open markup can not be refused, and the length Telegram
-counts is the length of the text. Source: core.telegram.org/bots/api#messageentity.
+The length Telegram counts is the length of the text. Source: core.telegram.org/bots/api#messageentity; what its server
+does to a text: tdlib, ``MessageEntity.cpp``.
 """
 
-from bot.channels.markdown import Flat, Span, Style, flatten, split
+from msgspec.structs import replace
+
+from bot.channels.characters import units
+from bot.channels.growing import healed
+from bot.channels.markdown import Flat, Span, Style, flatten
+from bot.channels.splitting import split
 from bot.messages import Json
 from bot.ports import Rendered
 
@@ -24,15 +29,21 @@ _TYPES: dict[Style, str] = {
 }
 
 
-def render(markdown: str) -> list[Rendered]:
-    """Never empty, and no part is blank: Telegram refuses such a message."""
-    parts = split(flatten(markdown), MESSAGE_LIMIT, ENTITY_LIMIT, utf16_length)
+def render(markdown: str, *, growing: bool = False) -> list[Rendered]:
+    """Never empty, and no part is blank: Telegram refuses such a message. ``growing``: the text goes on, so that markup
+    that is still open is shown as what it is going to be."""
+    flat = flatten(healed(markdown) if growing else markdown)
+    parts = map(_indented, split(flat, MESSAGE_LIMIT, ENTITY_LIMIT, units))
     return [Rendered(part.text, _entities(part)) for part in parts]
 
 
-def utf16_length(text: str) -> int:
-    """Length in the units Telegram counts: characters beyond the Basic Multilingual Plane are two."""
-    return len(text) + sum(char > "\uffff" for char in text)
+def _indented(part: Flat) -> Flat:
+    """Telegram takes spaces from the beginning of a message and of a code block: a no-break space there holds them."""
+    text = part.text
+    for start in {0, *(span.start for span in part.spans if span.style == "pre")}:
+        if text[start] == " ":
+            text = f"{text[:start]}\u00a0{text[start + 1 :]}"
+    return replace(part, text=text)
 
 
 def _entities(part: Flat) -> tuple[Json, ...]:
@@ -42,8 +53,8 @@ def _entities(part: Flat) -> tuple[Json, ...]:
 def _entity(text: str, span: Span) -> Json:
     entity: Json = {
         "type": _TYPES[span.style],
-        "offset": utf16_length(text[: span.start]),
-        "length": utf16_length(text[span.start : span.end]),
+        "offset": units(text[: span.start]),
+        "length": units(text[span.start : span.end]),
     }
     if span.style == "link":
         entity["url"] = span.detail

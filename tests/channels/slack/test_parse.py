@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.channels.slack.parse import parse
+from bot.channels.slack.parse import SHORTCUT, parse
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote, decode_inbound, encode
 
 AUTHORIZED = {"enterprise_id": None, "team_id": "T1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": False}
@@ -310,6 +310,8 @@ REAL = [
     said("<@UBOT> /new", thread_ts="1.0"),
     changed("a", "b"),
     tap(),
+    {**tap(), "type": "message_action", "callback_id": SHORTCUT, "action_ts": "1700000009.5"},
+    {"command": "/kabar", "text": "usage", "team_id": "T1", "channel_id": "C1", "user_id": "U1", "trigger_id": "1.2.a"},
 ]
 
 

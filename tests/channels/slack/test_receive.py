@@ -28,6 +28,15 @@ TAP: Json = {
     "message": {"ts": "7.0"},
     "actions": [{"action_id": "approve", "block_id": "b", "value": "ok:7f", "type": "button"}],
 }
+COMMAND = {
+    "command": "/kabar",
+    "text": "usage",
+    "team_id": "T1",
+    "channel_id": "C1",
+    "user_id": "U1",
+    "trigger_id": "1.2.a",
+}
+SHORTCUT: Json = {**TAP, "type": "message_action", "callback_id": "ask_kabar", "action_ts": "9.5", "actions": None}
 JSON_TYPE = "application/json"
 FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -71,6 +80,30 @@ def test_a_signed_tap_comes_as_a_form(receiver: SlackReceiver) -> None:
 
     assert (answer.status, answer.body) == (200, "")
     assert [inbound.data for inbound in answer.inbounds] == ["ok:7f"]
+
+
+def test_a_slash_command_is_acknowledged_with_nothing_to_show(receiver: SlackReceiver) -> None:
+    body = urlencode(COMMAND).encode()
+    sent = signed(body, FORM_TYPE)
+    answer = receiver.receive(body, sent)
+
+    assert (answer.status, answer.body) == (200, "")
+    assert [(inbound.command, inbound.quiet, inbound.sent_at) for inbound in answer.inbounds] == [
+        ("usage", True, int(sent["X-Slack-Request-Timestamp"]))
+    ]
+
+
+def test_a_message_shortcut_is_acknowledged_with_nothing_to_show(receiver: SlackReceiver) -> None:
+    body = form(SHORTCUT)
+    answer = receiver.receive(body, signed(body, FORM_TYPE))
+
+    assert (answer.status, answer.body) == (200, "")
+    assert [inbound.native_id for inbound in answer.inbounds] == ["7.0"]
+
+
+@pytest.mark.parametrize("body", [form(SHORTCUT), urlencode(COMMAND).encode()])
+def test_neither_is_taken_without_a_signature(receiver: SlackReceiver, body: bytes) -> None:
+    assert receiver.receive(body, {"Content-Type": FORM_TYPE}) == Received(401)
 
 
 @pytest.mark.parametrize(("body", "content_type"), [(encoded(DIRECT), JSON_TYPE), (form(TAP), FORM_TYPE)])

@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.channels.characters import units
 from bot.channels.markdown import flatten
-from bot.channels.slack.render import MESSAGE_LIMIT, render
+from bot.channels.slack.render import MESSAGE_LIMIT, render, split
 from bot.ports import Rendered
+from simulator.slack_limits import check_markdown
+from tests.channels.visible import squeezed
 
 
 def texts(markdown: str) -> list[str]:
@@ -108,6 +111,92 @@ def test_no_empty_code_block_is_left_where_a_cut_falls_on_a_fence() -> None:
         parts = texts("x" * (filler // 2) + "\n" + "y" * (filler - filler // 2) + "\n```py\ncode\n```\nend")
         assert [code for part in parts for code in code_of(part)] == ["code"]
         assert all(part.count("```") in (0, 2) for part in parts)
+
+
+TABLE = "| a | b |\n|---|---|\n"
+
+
+def test_every_table_has_a_message_of_its_own_with_the_line_that_announces_it() -> None:
+    assert texts(f"Hi\n\n## First\n\n{TABLE}| 1 | 2 |\n\nSecond:\n\n{TABLE}| 3 | 4 |\n\nEnd") == [
+        f"Hi\n\n## First\n\n{TABLE}| 1 | 2 |\n",
+        f"Second:\n\n{TABLE}| 3 | 4 |\n\nEnd",
+    ]
+
+
+def test_a_long_table_goes_on_under_its_head() -> None:
+    rows = [f"| {number} | {'x' * 40} |" for number in range(250)]
+    parts = texts(TABLE + "\n".join(rows) + "\n\nEnd")
+
+    assert len(parts) == 3
+    assert all(part.startswith(TABLE) for part in parts)
+    assert parts[-1].endswith("|\n\nEnd")
+    assert [line for part in parts for line in part.split("\n")[2:] if line.startswith("|")] == rows
+    for part in parts:
+        check_markdown(part)
+
+
+def test_a_table_of_more_columns_than_slack_takes_is_code() -> None:
+    row = "|" + " x |" * 21
+    source = "\n".join([row, "|" + "---|" * 21, row])
+
+    assert texts(f"Look:\n\n{source}\n\nEnd") == [f"Look:\n\n```\n{source}\n```\n\nEnd"]
+
+
+def test_a_table_inside_code_is_no_table() -> None:
+    code = f"```\n{TABLE}| 1 | 2 |\n```"
+    assert texts(f"{code}\n\n{code}\n\n{TABLE}| 1 | 2 |") == [f"{code}\n\n{code}\n\n{TABLE}| 1 | 2 |"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("**", "**"),
+        ("*", "*"),
+        ("~~", "~~"),
+        ("`", "`"),
+        ("[", "](<https://e.example/x>)"),
+        ("**[", "](<https://e.example/x>)**"),
+    ],
+)
+def test_markup_that_is_open_where_a_paragraph_is_cut_is_closed_and_opened_again(opening: str, closing: str) -> None:
+    first, second = split("word " * 58 + f"{opening}one " + "two " * 20 + f"three{closing} end", 320)
+
+    assert first.endswith(f"two{closing}")
+    assert second.startswith(f"{opening}two")
+    assert (first + second).count(opening.strip("[")) == 4 or "[" in opening
+
+
+def test_what_goes_on_in_a_list_begins_at_the_margin() -> None:
+    items = "\n".join(f"      - deep {number} {'word ' * 30}" for number in range(100))
+    parts = texts(f"- a\n  - b\n    - c\n{items}\n  - d\n- e")
+
+    assert len(parts) > 1
+    assert all(part.startswith("- ") for part in parts)
+    assert not any(span.style == "pre" for part in parts for span in flatten(part).spans)
+    assert parts[-1].endswith("\n- d\n- e")
+
+
+def test_a_sign_at_the_beginning_of_a_piece_of_a_line_makes_no_list() -> None:
+    first, second = split("x" * 290 + " " + "- y " * 10 + "1. z", 300)
+
+    assert squeezed(flatten(first).text + flatten(second).text) == "x" * 290 + "-y" * 10 + "1.z"
+
+
+def test_lengths_are_counted_in_utf16() -> None:
+    assert [units(part) for part in texts("😀" * 12_000)] == [10_998, 10_998, 2_004]
+
+
+def test_half_an_answer_only_grows_but_for_the_marks_that_close_it() -> None:
+    """A stream can not take anything back."""
+    answer = (
+        "So **bold and `code`** with [a link](https://e.example/x) and ~~no~~.\n\n- *one*\n- two\n\n```py\nx\n```\nEnd"
+    )
+    before = ""
+    for end in range(1, len(answer)):
+        (part,) = render(answer[:end], growing=True)
+        text = part.text.rstrip("…*_~`\n ")
+        assert text.startswith(before)
+        before = text
 
 
 LINES = ("", "word " * 60, "```", "~~~~", "- item", "  ```py", "> quote", "> ```", "x = 1", "<!here> you", "    four")

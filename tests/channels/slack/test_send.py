@@ -9,14 +9,17 @@ from starlette.responses import Response
 
 from bot.channels.slack.send import SlackChannel
 from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
-from bot.messages import Json, Place
-from bot.ports import Channel, Rendered
+from bot.messages import Button, File, Json, Person, Place, Task
+from bot.ports import Channel, Manner, Rendered
 from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
 
 TOKEN = "xoxb-" + "1234567890-abcdefghij"
 DIRECT = Place("slack:T1:D1", "D1", team="T1")
 THREAD = Place("slack:T1:C1:5.0", "C1", "5.0", "T1", group=True)
 HELLO = Rendered("**hello**")
+ANN = Person("slack:T1:U1")
+NO_MARK = Manner(ANN, "")
+MARKED = Manner(ANN, "t1.0", reply_to="7.0")
 
 
 @asynccontextmanager
@@ -46,7 +49,7 @@ async def test_it_is_a_channel(channel: SlackChannel) -> None:
 
 
 async def test_a_message_goes_to_its_thread_marked_and_without_previews(slack: Canned, channel: SlackChannel) -> None:
-    assert await channel.send(THREAD, HELLO, reply_to="7.0", mark="t1.0") == "9.0"
+    assert await channel.send(THREAD, HELLO, MARKED) == "9.0"
 
     (call,) = slack.calls
     assert call.method == "chat.postMessage"
@@ -61,13 +64,13 @@ async def test_a_message_goes_to_its_thread_marked_and_without_previews(slack: C
 
 
 async def test_a_direct_message_outside_threads_names_no_thread(slack: Canned, channel: SlackChannel) -> None:
-    await channel.send(DIRECT, HELLO, reply_to="7.0", mark="t1.0")
+    await channel.send(DIRECT, HELLO, MARKED)
 
     assert slack.calls[0].fields["channel"] == "D1"
     assert "thread_ts" not in slack.calls[0].fields
 
 
-async def test_an_edit_replaces_the_text_without_previews(slack: Canned, channel: SlackChannel) -> None:
+async def test_an_edit_replaces_everything_without_previews(slack: Canned, channel: SlackChannel) -> None:
     await channel.edit(THREAD, "9.0", HELLO)
 
     (call,) = slack.calls
@@ -75,10 +78,83 @@ async def test_an_edit_replaces_the_text_without_previews(slack: Canned, channel
     assert call.fields == {
         "channel": "C1",
         "ts": "9.0",
-        "markdown_text": "**hello**",
+        # Blocks, not markdown_text: those of before would stay where an edit names none.
+        "blocks": [{"type": "markdown", "text": "**hello**"}],
+        "text": "**hello**",
         "unfurl_links": False,
         "unfurl_media": False,
     }
+
+
+def button(label: str, data: str, row: int = 0) -> Button:
+    return Button(label, data, row)
+
+
+async def test_buttons_stand_in_their_rows_and_thumbs_below_them(slack: Canned, channel: SlackChannel) -> None:
+    buttons = (
+        button("Yes", "approve:a"),
+        button("Good", "vote:up:t1", 2),
+        button("Never", "approve:n", 1),
+        button("No", "approve:b"),
+        button("Bad", "vote:down:t1", 2),
+    )
+    await channel.send(THREAD, Rendered("Shall I?", buttons=buttons), MARKED)
+
+    text, first, second, thumbs = slack.calls[0].fields["blocks"]
+    assert text == {"type": "markdown", "text": "Shall I?"}
+    assert [(each["text"]["text"], each["value"]) for each in first["elements"]] == [
+        ("Yes", "approve:a"),
+        ("No", "approve:b"),
+    ]
+    assert [each["text"]["text"] for each in second["elements"]] == ["Never"]
+    assert len({each["action_id"] for each in first["elements"]}) == 2
+    assert thumbs == {
+        "type": "context_actions",
+        "elements": [
+            {
+                "type": "feedback_buttons",
+                "action_id": "vote",
+                "positive_button": {"text": {"type": "plain_text", "text": "Good"}, "value": "vote:up:t1"},
+                "negative_button": {"text": {"type": "plain_text", "text": "Bad"}, "value": "vote:down:t1"},
+            }
+        ],
+    }
+
+
+async def test_a_single_thumb_is_an_ordinary_button(slack: Canned, channel: SlackChannel) -> None:
+    await channel.send(THREAD, Rendered("ok", buttons=(button("Good " * 20, "vote:up:t1"),)), MARKED)
+
+    assert [block["type"] for block in slack.calls[0].fields["blocks"]] == ["markdown", "actions"]
+    assert len(slack.calls[0].fields["blocks"][1]["elements"][0]["text"]["text"]) == 75
+
+
+async def test_steps_at_work_stand_above_the_text_until_it_is_done(slack: Canned, channel: SlackChannel) -> None:
+    tasks = (Task("1", "Searching", "done"), Task("2", "Reading", "failed"), Task("3", "Counting", "running"))
+    growing = Manner(ANN, "t1.0", growing=True)
+    await channel.send(DIRECT, Rendered("", tasks=tasks), growing)
+    await channel.edit(DIRECT, "9.0", Rendered("So far", tasks=tasks), growing=True)
+    await channel.edit(DIRECT, "9.0", Rendered("All of it", tasks=tasks))
+
+    begun, grown, done = (call.fields for call in slack.calls)
+    steps = {
+        "type": "context",
+        "elements": [
+            {"type": "plain_text", "text": "✓ Searching"},
+            {"type": "plain_text", "text": "✗ Reading"},
+            {"type": "plain_text", "text": "… Counting"},
+        ],
+    }
+    assert begun["blocks"] == [steps]
+    assert grown["blocks"] == [steps, {"type": "markdown", "text": "So far"}]
+    assert done["blocks"] == [{"type": "markdown", "text": "All of it"}]
+
+
+def test_files_go_ten_to_a_message() -> None:
+    files = [File(f"b{number}", f"{number}.txt", "text/plain") for number in range(23)]
+    batches = SlackChannel("", "").batches(files)
+
+    assert [len(batch) for batch in batches] == [10, 10, 3]
+    assert [file for batch in batches for file in batch] == files
 
 
 async def test_the_sign_of_life_is_shown_and_ended_in_its_own_thread(slack: Canned, channel: SlackChannel) -> None:
@@ -121,7 +197,7 @@ async def test_rate_limits_say_how_long_to_wait_and_nothing_is_repeated_meanwhil
         slack.say(method, {"ok": False, "error": "ratelimited"}, status, {"Retry-After": "10"})
 
     with pytest.raises(SendLater) as sending:
-        await channel.send(THREAD, HELLO, reply_to="", mark="")
+        await channel.send(THREAD, HELLO, NO_MARK)
     with pytest.raises(SendLater) as editing:
         await channel.edit(THREAD, "9.0", HELLO)
 
@@ -133,7 +209,7 @@ async def test_a_rate_limit_without_a_number_waits_a_little(slack: Canned, chann
     slack.say_raw("chat.postMessage", Response("slow down", 429))
 
     with pytest.raises(SendLater) as raised:
-        await channel.send(THREAD, HELLO, reply_to="", mark="")
+        await channel.send(THREAD, HELLO, NO_MARK)
 
     assert raised.value.retry_after > 0
 
@@ -165,7 +241,7 @@ async def test_each_refusal_with_status_200_says_what_to_do_about_it(
         slack.say(method, {"ok": False, "error": code})
 
     with pytest.raises(SendError) as sending:
-        await channel.send(THREAD, HELLO, reply_to="", mark="")
+        await channel.send(THREAD, HELLO, NO_MARK)
     with pytest.raises(SendError) as editing:
         await channel.edit(THREAD, "9.0", HELLO)
 
@@ -188,13 +264,13 @@ async def test_an_answer_that_is_not_slacks_leaves_it_uncertain(
     slack.say_raw("chat.postMessage", answer)
 
     with pytest.raises(SendUncertain):
-        await channel.send(THREAD, HELLO, reply_to="", mark="")
+        await channel.send(THREAD, HELLO, NO_MARK)
 
 
 async def test_a_connection_cut_after_the_request_leaves_it_uncertain_and_is_not_repeated() -> None:
     async with cutting_platform() as (url, received), connected(url) as channel:
         with pytest.raises(SendUncertain):
-            await channel.send(THREAD, HELLO, reply_to="", mark="")
+            await channel.send(THREAD, HELLO, NO_MARK)
 
     assert len(received) == 1
 
@@ -202,7 +278,7 @@ async def test_a_connection_cut_after_the_request_leaves_it_uncertain_and_is_not
 async def test_a_slack_that_was_never_reached_is_tried_later() -> None:
     async with connected(unreachable()) as channel:
         with pytest.raises(SendLater) as raised:
-            await channel.send(THREAD, HELLO, reply_to="", mark="")
+            await channel.send(THREAD, HELLO, NO_MARK)
 
     assert raised.value.retry_after > 0
 
@@ -283,7 +359,7 @@ async def test_the_token_is_in_no_log_line_even_where_everything_is_logged(
     caplog.set_level(logging.DEBUG)
     slack.say("chat.update", {"ok": False, "error": "channel_not_found"})
 
-    await channel.send(THREAD, HELLO, reply_to="", mark="")
+    await channel.send(THREAD, HELLO, NO_MARK)
     with pytest.raises(ChatClosed):
         await channel.edit(THREAD, "9.0", HELLO)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.channels.telegram.parse import Me, parse, tap_reply, typing_reply
+from bot.channels.telegram.parse import KINDS, Me, parse, tap_reply, typing_reply
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote, decode_inbound, encode
 
 ME = Me(777001, "MyBot")
@@ -243,9 +243,11 @@ def test_the_picked_part_of_a_quoted_message_wins_over_the_whole() -> None:
     assert inbound.quote == Quote("Bonjour", "Ann")
 
 
-def test_a_quoted_picture_without_words_is_named_by_its_kind() -> None:
+def test_a_quoted_picture_comes_along() -> None:
     original = {"message_id": 3, "from": ANN, "photo": [{"file_id": "p"}]}
-    assert parsed(message("what is it?", reply_to_message=original)).quote == Quote("[photo]", "Ann Lee")
+    inbound = parsed(message("what is it?", reply_to_message=original))
+    photo = Attachment("photo", "p", media_type="image/jpeg")
+    assert (inbound.quote, inbound.attachments) == (Quote("", "Ann Lee", attachments=(photo,)), ())
 
 
 def test_a_quotation_from_another_chat_keeps_its_author() -> None:
@@ -302,7 +304,10 @@ def test_the_largest_size_of_a_photo_is_taken() -> None:
             {"voice": {"file_id": "v", "mime_type": "audio/ogg", "duration": 8}},
             Attachment("voice", "v", media_type="audio/ogg", description="8 s"),
         ),
-        ({"sticker": {"file_id": "s", "emoji": "🎉"}}, Attachment("sticker", "s", description="🎉")),
+        (
+            {"sticker": {"file_id": "s", "emoji": "🎉"}},
+            Attachment("sticker", "s", media_type="image/webp", description="🎉"),
+        ),
         ({"animation": {"file_id": "a"}, "document": {"file_id": "a"}}, Attachment("animation", "a")),
         (
             {"location": {"latitude": -7.9425, "longitude": 112.953}},
@@ -469,6 +474,13 @@ REAL = [
         forward_origin={"type": "user", "sender_user": ANN},
     ),
     message("", venue={"location": {"latitude": 1, "longitude": 2}}, poll={"options": [{"text": "a"}]}, contact=ANN),
+    message(
+        "",
+        GROUP,
+        rich_message={"blocks": [{"type": "paragraph", "text": [{"type": "mention", "text": "@MyBot"}, " hi"]}]},
+        reply_to_message={**OURS, "document": {"file_id": "d"}},
+    ),
+    {"stopped_message_generation": {"chat": PRIVATE, "message_thread_id": 7, "draft_id": 8}},
     {"edited_message": message("x", edit_date=3)["message"]},
     tap(),
     member("member", "kicked"),
@@ -502,7 +514,7 @@ def storable(inbound: Inbound | None) -> bool:
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.sampled_from(["message", "edited_message", "callback_query", "my_chat_member"]), JSON))
+@given(st.dictionaries(st.sampled_from(KINDS), JSON))
 def test_any_json_object_is_understood_or_ignored(update: Json) -> None:
     assert storable(parse(update, ME))
 

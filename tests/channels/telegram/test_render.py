@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from telegram import Message, MessageEntity
 
-from bot.channels.telegram.render import ENTITY_LIMIT, MESSAGE_LIMIT, render, utf16_length
+from bot.channels.characters import units
+from bot.channels.telegram.render import ENTITY_LIMIT, MESSAGE_LIMIT, render
 from bot.ports import Rendered
+from simulator.telegram_text import formatted
 
 
 def covered(part: Rendered) -> list[tuple[str, str]]:
@@ -73,17 +75,44 @@ def test_code_that_runs_over_the_limit_is_code_in_every_part() -> None:
     assert [covered(part) for part in parts] == [[], [("code", "y" * 400)]]
 
 
+def test_code_keeps_the_indentation_of_its_first_line_in_every_part() -> None:
+    """Telegram takes spaces from the beginning of a code block, and of a message."""
+    (part,) = render("```py\n    return x\n    # end\n```")
+    assert part.text == "\u00a0   return x\n    # end"
+
+    parts = render("```py\ndef f():\n" + "    x = 1\n" * 900 + "```")
+    for part in parts:
+        text, entities = formatted(part.text, list(part.markup), "")
+        assert {line.replace("\u00a0", " ") for line in text.split("\n")} <= {"def f():", "    x = 1"}
+        assert [(entity["type"], entity["language"], entity["length"]) for entity in entities] == [
+            ("pre", "py", len(text))
+        ]
+
+
+def test_a_cut_falls_before_a_line_that_is_not_indented() -> None:
+    parts = render("\n".join(f"- item {n}\n  - {'word ' * 20}" for n in range(60)))
+
+    assert len(parts) > 1
+    assert all(part.text.startswith("• item") for part in parts)
+
+
+def test_half_an_answer_shows_no_raw_marks_while_it_grows_and_what_it_says_when_it_is_done() -> None:
+    assert render("so **bo", growing=True) == render("so **bo**")
+    assert render("so **bo") == [Rendered("so **bo")]
+    assert render("[te", growing=True) == [Rendered("…")]
+
+
 def test_one_word_longer_than_a_message_still_gets_through() -> None:
     parts = render("😀" * 5_000)
 
-    assert [utf16_length(part.text) for part in parts] == [4_000, 4_000, 2_000]
+    assert [units(part.text) for part in parts] == [4_000, 4_000, 2_000]
 
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from("a😀 *_`\n[](x)~|>#-"), min_size=1, max_size=300), st.integers(1, 60))
 def test_no_part_is_empty_or_too_long_and_every_entity_lies_inside_it(text: str, times: int) -> None:
     for part in render(text * times):
-        length = utf16_length(part.text)
+        length = units(part.text)
         assert part.text.strip()
         assert length <= MESSAGE_LIMIT
         assert len(part.markup) <= ENTITY_LIMIT

@@ -7,15 +7,17 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.responses import Response
 
-from bot.channels.telegram.send import TelegramChannel, telegram_bot
+from bot.channels.telegram.send import TelegramChannel, set_menu, telegram_bot
 from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
-from bot.messages import Json, Place
-from bot.ports import Channel, Rendered
+from bot.messages import Attachment, Button, Json, Person, Place
+from bot.ports import Channel, Manner, Rendered
 from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
 
 TOKEN = "777001:" + "A" * 35
 CHAT = Place("telegram:42", "42")
 TOPIC = Place("telegram:-100200:55", "-100200", "55", group=True)
+ANN = Person("telegram:42", "Ann", "id")
+MANNER = Manner(ANN, "t1.0")
 HELLO = Rendered("hello", ({"type": "bold", "offset": 0, "length": 5},))
 SENT: Json = {
     "ok": True,
@@ -56,7 +58,7 @@ async def test_it_is_a_channel(channel: TelegramChannel) -> None:
 async def test_a_message_goes_to_its_topic_as_a_reply_with_entities_and_without_preview(
     telegram: Canned, channel: TelegramChannel
 ) -> None:
-    assert await channel.send(TOPIC, HELLO, reply_to="10", mark="t1.0") == "77"
+    assert await channel.send(TOPIC, HELLO, Manner(ANN, "t1.0", reply_to="10")) == "77"
 
     (call,) = telegram.calls
     assert call.method == "sendMessage"
@@ -71,9 +73,62 @@ async def test_a_message_goes_to_its_topic_as_a_reply_with_entities_and_without_
 
 
 async def test_a_message_outside_topics_names_no_thread(telegram: Canned, channel: TelegramChannel) -> None:
-    await channel.send(CHAT, HELLO, reply_to="", mark="t1.0")
+    await channel.send(CHAT, HELLO, MANNER)
 
     assert not {"message_thread_id", "reply_parameters", "parse_mode"} & telegram.calls[0].fields.keys()
+
+
+async def test_a_silent_message_is_sent_without_a_sound(telegram: Canned, channel: TelegramChannel) -> None:
+    await channel.send(CHAT, HELLO, Manner(ANN, "t1.0", silent=True))
+    await channel.send(CHAT, HELLO, MANNER)
+
+    assert [call.fields.get("disable_notification") for call in telegram.calls] == [True, None]
+
+
+async def test_buttons_stand_in_their_rows(telegram: Canned, channel: TelegramChannel) -> None:
+    buttons = (Button("No", "no:1", 1), Button("Yes", "yes:1"), Button("Later", "later:1", 1))
+    await channel.send(CHAT, Rendered("?", buttons=buttons), MANNER)
+    await channel.edit(CHAT, "77", Rendered("?", buttons=buttons[1:2]))
+    await channel.edit(CHAT, "77", Rendered("?"))
+
+    sent, edited, bare = (call.fields.get("reply_markup") for call in telegram.calls)
+    assert sent == {
+        "inline_keyboard": [
+            [{"text": "Yes", "callback_data": "yes:1"}],
+            [{"text": "No", "callback_data": "no:1"}, {"text": "Later", "callback_data": "later:1"}],
+        ]
+    }
+    assert edited == {"inline_keyboard": [[{"text": "Yes", "callback_data": "yes:1"}]]}
+    assert bare is None
+
+
+async def test_a_growing_edit_is_an_edit(telegram: Canned, channel: TelegramChannel) -> None:
+    await channel.edit(CHAT, "77", HELLO, growing=True)
+
+    assert [call.method for call in telegram.calls] == ["editMessageText"]
+
+
+async def test_what_telegram_does_not_tell_is_not_asked_for(telegram: Canned, channel: TelegramChannel) -> None:
+    assert await channel.introduce(CHAT, ANN) == ANN
+    assert await channel.earlier(TOPIC, "77") == ()
+    await channel.greet(CHAT, ANN)
+    assert telegram.calls == []
+
+
+async def test_the_menu_is_set_in_each_language(telegram: Canned) -> None:
+    telegram.usually = {"ok": True, "result": True}
+    menus = {"": [("new", "Start afresh")], "id": [("new", "Mulai lagi")]}
+    bot = telegram_bot(TOKEN, telegram.url)
+    await set_menu(bot, menus)
+    telegram.say("setMyCommands", refusal("Bad Request: BOT_COMMAND_INVALID"), 400)
+    with pytest.raises(SendRefused):
+        await set_menu(bot, {"": [("New!", "x")]})
+    await TelegramChannel(bot).close()
+
+    assert [(call.method, call.fields) for call in telegram.calls[:2]] == [
+        ("setMyCommands", {"commands": [{"command": "new", "description": "Start afresh"}]}),
+        ("setMyCommands", {"commands": [{"command": "new", "description": "Mulai lagi"}], "language_code": "id"}),
+    ]
 
 
 async def test_an_edit_replaces_text_and_entities_without_preview(telegram: Canned, channel: TelegramChannel) -> None:
@@ -118,7 +173,7 @@ async def test_flood_control_says_how_long_to_wait(telegram: Canned, channel: Te
         telegram.say(method, refusal("Too Many Requests: retry after 33", 429, retry_after=33), 429)
 
     with pytest.raises(SendLater) as sending:
-        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        await channel.send(CHAT, HELLO, MANNER)
     with pytest.raises(SendLater) as editing:
         await channel.edit(CHAT, "77", HELLO)
 
@@ -129,7 +184,7 @@ async def test_flood_control_without_a_number_waits_a_little(telegram: Canned, c
     telegram.say_raw("sendMessage", Response("slow down", 429))
 
     with pytest.raises(SendLater) as raised:
-        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        await channel.send(CHAT, HELLO, MANNER)
 
     assert raised.value.retry_after > 0
 
@@ -150,6 +205,7 @@ async def test_flood_control_without_a_number_waits_a_little(telegram: Canned, c
         (403, "Forbidden: bot was kicked from the supergroup chat", ChatClosed),
         (403, "Forbidden: user is deactivated", ChatClosed),
         (401, "Unauthorized", ChatClosed),
+        (413, "Request Entity Too Large", SendRefused),
         (500, "Internal Server Error", SendUncertain),
         (502, "Bad Gateway", SendUncertain),
     ],
@@ -161,7 +217,7 @@ async def test_each_refusal_says_what_to_do_about_it(
         telegram.say(method, refusal(description, status), status)
 
     with pytest.raises(SendError) as sending:
-        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        await channel.send(CHAT, HELLO, MANNER)
     with pytest.raises(SendError) as editing:
         await channel.edit(CHAT, "77", HELLO)
 
@@ -173,7 +229,7 @@ async def test_a_group_that_moved_names_its_new_id(telegram: Canned, channel: Te
     telegram.say("sendMessage", moved, 400)
 
     with pytest.raises(ChatMoved) as raised:
-        await channel.send(Place("telegram:-451", "-451", group=True), HELLO, reply_to="", mark="")
+        await channel.send(Place("telegram:-451", "-451", group=True), HELLO, MANNER)
 
     assert raised.value.chat == "-1002001"
 
@@ -185,13 +241,13 @@ async def test_an_answer_that_is_not_telegrams_leaves_it_uncertain(
     telegram.say_raw("sendMessage", Response("<html>busy</html>", status))
 
     with pytest.raises(SendUncertain):
-        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        await channel.send(CHAT, HELLO, MANNER)
 
 
 async def test_a_connection_cut_after_the_request_leaves_it_uncertain_and_is_not_repeated() -> None:
     async with cutting_platform() as (url, received), connected(url) as channel:
         with pytest.raises(SendUncertain):
-            await channel.send(CHAT, HELLO, reply_to="", mark="")
+            await channel.send(CHAT, HELLO, MANNER)
 
     assert len(received) == 1
 
@@ -199,7 +255,7 @@ async def test_a_connection_cut_after_the_request_leaves_it_uncertain_and_is_not
 async def test_a_telegram_that_was_never_reached_is_tried_later() -> None:
     async with connected(unreachable()) as channel:
         with pytest.raises(SendLater) as raised:
-            await channel.send(CHAT, HELLO, reply_to="", mark="")
+            await channel.send(CHAT, HELLO, MANNER)
 
     assert raised.value.retry_after > 0
 
@@ -232,9 +288,15 @@ async def test_the_token_is_in_no_log_line_even_where_everything_is_logged(
     caplog.set_level(logging.DEBUG)
     telegram.say("editMessageText", refusal("Bad Request: chat not found"), 400)
     async with connected(telegram.url) as channel, connected(unreachable()) as lost:
-        await channel.send(CHAT, HELLO, reply_to="", mark="")
+        await channel.send(CHAT, HELLO, MANNER)
         with pytest.raises(ChatClosed):
             await channel.edit(CHAT, "77", HELLO)
+        telegram.say("getFile", {"ok": True, "result": {"file_id": "f", "file_unique_id": "u", "file_path": "a/b.txt"}})
+        telegram.say_raw("b.txt", Response("gone", 404))
+        try:
+            await channel.fetch(CHAT, Attachment("document", "f"))
+        except SendUncertain:
+            logging.getLogger(__name__).exception("not fetched")
         await lost.typing(CHAT)
 
     assert caplog.records

@@ -1,0 +1,187 @@
+"""Which tool calls wait for a person's word, what they are asked, and what their answer means. Pure.
+
+What was shown is what runs: the call stands in the record, and a decision names it by its turn and its number. Each is
+decided once, by the one who asked or by an approver the owner named; a message of theirs instead of a tap is a no.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.messages import (
+    Answered,
+    Approval,
+    Asked,
+    Button,
+    ChatSettings,
+    Entry,
+    Inbound,
+    Json,
+    Numbered,
+    Person,
+    Returned,
+    Turn,
+)
+from bot.texts import say
+from bot.toolkit import Tool, Toolbox, shorten
+
+DAY = 24 * 3600
+HOUR = 3600
+LONGEST = 3_000
+"""Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
+are, with how much is between them."""
+SHOW = ("approvals", "approve-list", "approve_list")
+"""Commands that ask again for what is waited for."""
+FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
+DENIED = "Not run: {why}"
+EXPIRED = "nobody allowed it in time."
+WENT_ON = "somebody else went on with the conversation before it was allowed."
+SAID_NO = "the person said no."
+ANSWERED = "the person answered with a message instead, which follows."
+
+
+class Gate(Struct, frozen=True):
+    """``asks`` and ``never`` are tools whose own wish does not count: the owner's does. ``approvers`` may decide beside
+    whoever asked; a decision can be made for ``seconds``. ``guests``: the tools that run for a guest, None for all."""
+
+    asks: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+    approvers: frozenset[str] = frozenset()
+    guests: frozenset[str] | None = None
+    seconds: int = 7 * DAY
+
+    def is_closed(self, tool: Tool, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
+        """Whether a call of this tool needs a person's word. ``tainted``: words of others were read in this turn, and
+        it may have come from them where it reaches."""
+        if settings.allowed.get(tool.name, 0) > now:
+            return False
+        if tool.name in self.asks:
+            return True
+        return tool.name not in self.never and (tool.asks or (tool.outward and tainted))
+
+    def forbids(self, tool: str, person: Person) -> bool:
+        """Whether a tool does not run for them at all."""
+        return person.role not in ("owner", "member") and self.guests is not None and tool not in self.guests
+
+    def may_decide(self, person: str, turn: Turn) -> bool:
+        return person == turn.asker.id or person in self.approvers
+
+
+def waited_for(turn: Turn) -> list[Approval]:
+    return [approval for approval in turn.approvals if not approval.decision]
+
+
+def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
+    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page."""
+    for entry in own:
+        said = entry.said if isinstance(entry, Asked | Returned) else ()
+        if any(each.quote or each.heard or any(file.blob for file in each.attachments) for each in said):
+            return True
+        if isinstance(entry, Answered):
+            tools = (toolbox.find(str(block.get("name"))) for block in entry.reply.content if "name" in block)
+            if any(tool is not None and tool.untrusted for tool in tools) or any(map(_is_found, entry.reply.content)):
+                return True
+    return False
+
+
+def _is_found(block: Json) -> bool:
+    """Whether it is what the provider's own tool found somewhere."""
+    return str(block.get("type")).endswith("_tool_result")
+
+
+def token(turn: Turn, number: int) -> str:
+    return f"{turn.id}.{number}"
+
+
+# The answer
+
+
+def decided(
+    turn: Turn, arrived: Sequence[Inbound], gate: Gate, now: float
+) -> tuple[tuple[Approval, ...], list[Inbound], list[str]]:
+    """The turn's approvals after what arrived, what of that is used up, and the tools allowed for an hour."""
+    approvals, used, hour = list(turn.approvals), [], []
+    for inbound in arrived:
+        if inbound.kind == "tap" and (found := _meant(inbound.data, turn)) is not None:
+            word, number = found
+            used.append(inbound)
+            approval = approvals[number]
+            if approval.decision or not gate.may_decide(inbound.sender.id, turn) or approval.until <= now:
+                continue
+            approvals[number] = _decision(approval, word, inbound.sender.name or inbound.sender.id)
+            hour += [approval.tool] if word == "hour" else []
+        elif inbound.kind == "message" and inbound.command in SHOW:
+            used.append(inbound)
+            approvals = [each if each.decision else replace(each, part=None) for each in approvals]
+        elif inbound.kind in ("message", "stop"):
+            asker = inbound.sender.id == turn.asker.id
+            why = ANSWERED if asker else WENT_ON
+            approvals = [
+                each if each.decision else replace(each, decision="no", why=why, said=asker) for each in approvals
+            ]
+    return tuple(_expired(each, now) for each in approvals), used, hour
+
+
+def _expired(approval: Approval, now: float) -> Approval:
+    is_late = not approval.decision and approval.until <= now
+    return replace(approval, decision="no", why=EXPIRED) if is_late else approval
+
+
+def _meant(data: str, turn: Turn) -> tuple[str, int] | None:
+    """The word and the number of the approval that a button stands for; None for other buttons."""
+    word, _, rest = data.partition(":")
+    turn_id, _, number = rest.partition(".")
+    known = word in ("ok", "hour", "no") and turn_id == turn.id and number.isdecimal()
+    return (word, int(number)) if known and int(number) < len(turn.approvals) else None
+
+
+def _decision(approval: Approval, word: str, name: str) -> Approval:
+    if word == "no":
+        return replace(approval, decision="no", by=name, why=SAID_NO)
+    return replace(approval, decision="yes", by=name)
+
+
+# The question
+
+
+def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
+    """The call as it stands in the record."""
+    for each in entries:
+        if each.seq == approval.entry and isinstance(each.entry, Answered):
+            blocks = (block for block in each.entry.reply.content if block.get("id") == approval.call)
+            return next(blocks, None)
+    return None
+
+
+def question(call: Json, language: str) -> str:
+    """What a person is asked, with the exact arguments, as Markdown."""
+    return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *_arguments(call)))
+
+
+def _arguments(call: Json) -> Iterator[str]:
+    longest = LONGEST // max(len(call["input"]), 1)
+    for name, value in call["input"].items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = shorten(text, longest)
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=0))
+        yield f"{name}:\n{fence}\n{shown}\n{fence}"
+
+
+def buttons(turn: Turn, number: int) -> tuple[Button, ...]:
+    language, name = turn.asker.language, token(turn, number)
+    return (
+        Button(say("approve", language), f"ok:{name}"),
+        Button(say("deny", language), f"no:{name}"),
+        Button(say("approve_hour", language), f"hour:{name}", row=1),
+    )
+
+
+def verdict(approval: Approval, call: Json, language: str) -> str:
+    """The question's message once it is decided."""
+    name = str(call["name"])
+    if approval.decision == "yes":
+        return say("was_approved", language, tool=name, person=approval.by)
+    return say("was_denied", language, tool=name)

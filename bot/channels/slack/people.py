@@ -1,0 +1,186 @@
+"""Who is who in Slack, and what they said before: asked for as needed, remembered for some minutes.
+
+Source: docs.slack.dev/reference/methods/users.info, docs.slack.dev/reference/methods/conversations.replies.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from bot.channels.fields import object_at, objects_at, text_at
+from bot.channels.slack.calls import Connection, called
+from bot.channels.slack.parse import WRITTEN, author_of, readable
+from bot.errors import SendError
+from bot.messages import Json, Person, Place, Quote
+
+KEPT = 300.0
+"""Seconds for which what was told of a person holds."""
+MOST_KEPT = 1_000
+PAGE, MOST_PAGES = 200, 5
+"""How far a thread is read: it comes oldest first, so its last messages may be some pages away."""
+MOST_EARLIER, MOST_CHARACTERS = 30, 8_000
+MOST_ASKED = 10
+"""People whose names one look into a thread asks for."""
+PATIENCE = 5.0
+"""Seconds for a look into a thread: an answer waits for it."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+logger = logging.getLogger(__name__)
+
+
+class People:
+    """``now`` gives Unix seconds."""
+
+    def __init__(self, connection: Connection, now: Callable[[], float]) -> None:
+        self._connection = connection
+        self._now = now
+        self._known: OrderedDict[str, tuple[float, Person]] = OrderedDict()
+        self._seen: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._our_bot = ""
+
+    async def introduce(self, place: Place, person: Person) -> Person:
+        """The person as Slack knows them; as they were where it does not tell."""
+        user = user_of(person)
+        self.saw(place, user)
+        known = self._known.get(person.id)
+        if known is None or known[0] < self._now():
+            try:
+                answer = await called(self._connection.client.users_info(user=user, include_locale=True))
+            except SendError as error:
+                logger.info("conversation=<%s> error=<%s> | nobody was introduced", place.conversation, error)
+                return person
+            known = (self._now() + KEPT, _person(person.id, object_at(answer, "user")))
+            keep_newest(self._known, person.id, known)
+        told = known[1]
+        return replace(
+            person,
+            name=told.name or person.name,
+            language=told.language or person.language,
+            zone=told.zone or person.zone,
+        )
+
+    def saw(self, place: Place, *users: str) -> None:
+        """Who was seen in a conversation may be named there."""
+        keep_newest(self._seen, place.conversation, self.seen(place) | frozenset(users))
+
+    def seen(self, place: Place) -> frozenset[str]:
+        return self._seen.get(place.conversation, frozenset())
+
+    async def our_bot(self) -> str:
+        """The bot's own id on messages; raises SendError."""
+        if not self._our_bot:
+            self._our_bot = text_at(await called(self._connection.client.auth_test()), "bot_id")
+        return self._our_bot
+
+    async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
+        """What a thread holds before one of its messages: its beginning and its newest, bounded."""
+        if not place.thread:
+            return ()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                messages = [message async for message in self._thread(place, before)]
+                ours = await self.our_bot()
+                return await self._told(place, _bounded(messages), ours)
+        except (SendError, TimeoutError) as error:
+            logger.info("conversation=<%s> error=<%s> | the thread was not read", place.conversation, error)
+            return ()
+
+    async def _thread(self, place: Place, before: str) -> AsyncIterator[Json]:
+        cursor = ""
+        for _ in range(MOST_PAGES):
+            page = await called(
+                self._connection.client.conversations_replies(
+                    channel=place.chat, ts=place.thread, latest=before, limit=PAGE, cursor=cursor or None
+                )
+            )
+            for message in objects_at(page, "messages"):
+                if _is_said(message) and text_at(message, "ts") < before:
+                    yield message
+            cursor = text_at(object_at(page, "response_metadata"), "next_cursor")
+            if not cursor:
+                return
+
+    async def _told(self, place: Place, messages: list[Json], ours: str) -> tuple[Quote, ...]:
+        users = dict.fromkeys(text_at(message, "user") for message in messages if not message.get("bot_id"))
+        self.saw(place, *users)
+        asked = [Person(f"slack:{place.team}:{user}") for user in list(users)[:MOST_ASKED]]
+        people = await asyncio.gather(*(self.introduce(place, person) for person in asked))
+        names = {user_of(person): f"{person.name} ({user_of(person)})" for person in people if person.name}
+        return tuple(_quote(message, names, ours) for message in messages)
+
+
+def user_of(person: Person) -> str:
+    """Slack's own id of somebody."""
+    return person.id.rpartition(":")[2]
+
+
+def _person(person: str, user: Json) -> Person:
+    profile = object_at(user, "profile")
+    names = (
+        text_at(holder, name)
+        for holder, name in (
+            (profile, "display_name"),
+            (profile, "real_name"),
+            (user, "real_name"),
+            (user, "name"),
+        )
+    )
+    return Person(person, next(filter(None, names), ""), text_at(user, "locale"), text_at(user, "tz"))
+
+
+def _is_said(message: Json) -> bool:
+    """Whether it is somebody's words: no announcement, and with something in it."""
+    written = bool(message.get("bot_id")) or text_at(message, "subtype") in WRITTEN
+    return written and bool(_words(message))
+
+
+def _words(message: Json) -> str:
+    files = [text_at(file, "name") or text_at(file, "title") for file in objects_at(message, "files")]
+    text = readable(text_at(message, "text"), "")
+    return "\n".join([*([text] if text else []), *(f"[file: {name}]" for name in files if name)])
+
+
+def _quote(message: Json, names: dict[str, str], ours: str) -> Quote:
+    author = author_of(message)
+    if bot := text_at(message, "bot_id"):
+        return Quote(_words(message), "" if bot == ours else f"{author} (a bot)", ours=bot == ours)
+    return Quote(_words(message), names.get(author, author))
+
+
+def _bounded(messages: list[Json]) -> list[Json]:
+    """The first and the newest messages that are within the limits, the last one cut where it alone is above them."""
+    if not messages:
+        return []
+    root, *rest = messages
+    room = MOST_CHARACTERS - len(_words(root))
+    kept: list[Json] = []
+    for message in reversed(rest[-(MOST_EARLIER - 1) :]):
+        room -= len(_words(message))
+        if room < 0:
+            break
+        kept.append(message)
+    if len(_words(root)) > MOST_CHARACTERS:
+        root = {**root, "text": text_at(root, "text")[:MOST_CHARACTERS], "files": []}
+    return [root, *reversed(kept)]
+
+
+def keep_newest(values: OrderedDict[K, V], key: K, value: V) -> None:
+    """What is remembered in a process that may live long: a bounded number of things."""
+    values[key] = value
+    values.move_to_end(key)
+    if len(values) > MOST_KEPT:
+        values.popitem(last=False)
+
+
+def named(text: str, users: Iterable[str]) -> str:
+    """Markdown as it is rendered, in which only these people are called: any other name stays the characters it is."""
+    for user in users:
+        if f"@{user}" in text:
+            text = text.replace(f"&lt;@{user}&gt;", f"<@{user}>")
+    return text

@@ -1,0 +1,23 @@
+"""The bot's commands in Telegram's own menu. Slack's come with its manifest."""
+
+import logging
+
+from bot.channels.telegram.send import set_menu, telegram_bot
+from bot.commands import menu
+from bot.errors import SendError
+from handlers.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+async def offer_commands(settings: Settings) -> None:
+    """Best effort: a bot without a menu answers all the same."""
+    if not settings.telegram_bot_token:
+        return
+    telegram = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
+    try:
+        await set_menu(telegram, {"": menu("en"), "id": menu("id")})
+    except SendError as error:
+        log.warning("%s | the menu of commands was not set", error)
+    finally:
+        await telegram.request.shutdown()

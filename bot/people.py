@@ -1,0 +1,94 @@
+"""Who says something: names, languages and time zones where a message does not tell them, and what they may do."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from bot.access import Access
+from bot.budget import chat_of
+from bot.errors import StoreUnavailable
+from bot.messages import ChatSettings, Inbound, Person, Place, Profile, Quote
+from bot.ports import Channel, Clock, Store
+
+TRIES = 5
+STALE = 24 * 3600
+"""Seconds after which the platform is asked again."""
+
+
+class People:
+    def __init__(self, store: Store, channels: Mapping[str, Channel], access: Access, clock: Clock) -> None:
+        self._store = store
+        self._channels = channels
+        self._access = access
+        self._clock = clock
+
+    async def known(self, said: Sequence[Inbound], settings: ChatSettings) -> tuple[Inbound, ...]:
+        """The same messages with their senders as far as they are known. One read for each person, two where somebody
+        has several accounts, and one for a group."""
+        senders = {inbound.sender.id: inbound for inbound in said}
+        people = {person: await self.person(inbound, settings) for person, inbound in senders.items()}
+        return tuple(replace(inbound, sender=people[inbound.sender.id]) for inbound in said)
+
+    async def heard_before(self, first: Inbound) -> tuple[Quote, ...]:
+        """What others had said in this thread before somebody turned to the bot."""
+        channel = self._channels.get(first.place.platform)
+        return await channel.earlier(first.place, first.native_id) if channel else ()
+
+    async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
+        person, profile = inbound.sender, await self._store.profile(inbound.sender.id)
+        if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
+            profile = await self._introduced(inbound.place, person, profile)
+        if _is_private(inbound.place) and profile.place != inbound.place:
+            profile = await self.change(person.id, lambda known: _met(known, inbound))
+        shared = await self._store.profile(profile.account) if profile.account else profile
+        return replace(
+            person,
+            name=person.name or profile.name,
+            language=settings.language or person.language or profile.language or shared.language,
+            zone=shared.zone or profile.zone,
+            role=self._access.role(person, profile.role, await self._role_of_chat(inbound.place)),
+            account=profile.account,
+        )
+
+    async def profile(self, person: str) -> Profile:
+        return await self._store.profile(person)
+
+    async def change(self, person: str, change: Callable[[Profile], Profile]) -> Profile:
+        """Change what is known of somebody. Raises StoreUnavailable where others change it all the time."""
+        for _ in range(TRIES):
+            before = await self._store.profile(person)
+            after = change(before)
+            if after == before or await self._store.keep_profile(person, after):
+                return after
+        raise StoreUnavailable(f"What is known of {person} is changed by somebody else all the time.")
+
+    async def _role_of_chat(self, place: Place) -> str:
+        """What everybody in a group is."""
+        return (await self._store.profile(f"chat:{chat_of(place.conversation)}")).role if place.group else ""
+
+    async def _introduced(self, place: Place, person: Person, profile: Profile) -> Profile:
+        """What is known after asking the platform. Where somebody else writes it down meanwhile, theirs stands."""
+        channel = self._channels.get(place.platform)
+        if channel is None:
+            return profile
+        told = await channel.introduce(place, person)
+        now = replace(
+            profile,
+            name=told.name or profile.name,
+            language=profile.language or told.language,
+            zone=profile.zone or told.zone,
+            seen=int(self._clock.now()),
+        )
+        await self._store.keep_profile(person.id, now)
+        return await self._store.profile(person.id)
+
+
+def _met(profile: Profile, inbound: Inbound) -> Profile:
+    """What a private message tells, for when we write to them of our own accord."""
+    sender = inbound.sender
+    name, language = sender.name or profile.name, sender.language or profile.language
+    return replace(profile, place=inbound.place, name=name, language=language)
+
+
+def _is_private(place: Place) -> bool:
+    return not place.group and not place.thread

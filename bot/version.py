@@ -1,0 +1,3 @@
+"""Which Kabar this is: packages for Lambda carry no metadata that could be asked."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,108 @@
+"""What the demo model calls tools for: each is asked for in plain words, English or Indonesian."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from simulator.model_rules import Json
+
+Made = Callable[[re.Match[str]], Json]
+
+PLOT = """\
+import matplotlib.pyplot as plt
+
+plt.bar(["Train", "Jeep", "Hotel"], [190, 650, 420])
+plt.title("Costs so far, in thousand rupiah")
+print("total:", 190 + 650 + 420)
+"""
+PACKING = """\
+what,how many
+warm jacket,1
+torch,1
+snacks,3
+"""
+UNITS = {"detik": "seconds", "menit": "minutes", "jam": "hours", "hari": "days", "minggu": "weeks"}
+FILE = r"(?P<name>[\w-][\w .-]*\.\w{1,5})"
+
+
+@dataclass(frozen=True)
+class Trick:
+    """A tool, the words that ask for it, and what it is called with."""
+
+    tool: str
+    asked: re.Pattern[str]
+    made: Made
+
+
+def _trick(tool: str, english: str, indonesian: str, made: Made) -> Trick:
+    return Trick(tool, re.compile(rf"(?:{english})|(?:{indonesian})", re.IGNORECASE), made)
+
+
+def _one(name: str) -> Made:
+    """The one thing that was named, in whichever language."""
+    return lambda found: {name: _named(found)}
+
+
+def _named(found: re.Match[str]) -> str:
+    return next((group.strip(" .!?\"'") for group in found.groups() if group), "")
+
+
+def _reminder(found: re.Match[str]) -> Json:
+    number, unit = found["in"] or found["lagi"], (found["unit"] or found["satuan"]).lower()
+    what = (found["what"] or found["apa"] or "").strip(" .!?") or "the time is up"
+    return {"text": what, "when": f"in {number} {UNITS.get(unit, unit)}"}
+
+
+TRICKS = (
+    _trick(
+        "remind",
+        r"\bremind me in (?P<in>\d+) (?P<unit>minutes?|hours?|days?|weeks?)(?: (?:to|that|about) (?P<what>.+))?",
+        r"\bingatkan (?:saya|aku) (?P<lagi>\d+) (?P<satuan>menit|jam|hari|minggu) lagi(?: (?:untuk )?(?P<apa>.+))?",
+        _reminder,
+    ),
+    _trick(
+        "list_reminders", r"\b(?:my|list|which) reminders", r"\bpengingat saya|\bdaftar pengingat", lambda found: {}
+    ),
+    _trick("cancel_reminder", r"\bcancel reminder (\w+)", r"\bbatalkan pengingat (\w+)", _one("id")),
+    _trick("set_time_zone", r"\btime ?zone (?:is|to) ([\w/+-]+)", r"\bzona waktu (?:saya )?([\w/+-]+)", _one("zone")),
+    _trick("remember", r"\bremember (?:that )?(.+)", r"\bingat(?:lah)?(?: bahwa)? (.+)", _one("fact")),
+    _trick("forget_fact", r"\bforget (?:that |about )?(.+)", r"\blupakan (.+)", _one("fact")),
+    _trick("web_fetch", r"\b(?:open|fetch|read) (https?://\S+)", r"\b(?:buka|baca) (https?://\S+)", _one("url")),
+    _trick("search_files", r"\b(?:find|search) (.+?) in (?:my|the) files", r"\bcari (.+?) di berkas", _one("words")),
+    _trick(
+        "web_search",
+        r"\b(?:search|look) (?:the web |online )?for (.+)",
+        r"\bcari(?:kan)? (.+?) di (?:web|internet)",
+        _one("query"),
+    ),
+    _trick("list_files", r"\b(?:list|what|which|my) files", r"\bdaftar berkas|\bberkas apa", lambda found: {}),
+    _trick(
+        "write_file",
+        r"\b(?:write|make|create) (?:me )?a file",
+        r"\bbuat(?:kan)? (?:sebuah )?berkas",
+        lambda found: {"name": "packing.csv", "content": PACKING},
+    ),
+    _trick("send_file", rf"\bsend (?:me )?{FILE}", r"\bkirim(?:kan)? ([\w-][\w .-]*\.\w{1,5})", _one("name")),
+    _trick("read_file", rf"\bread {FILE}", r"\bbaca ([\w-][\w .-]*\.\w{1,5})", _one("name")),
+    _trick("run_python", r"\b(?:plot|chart|python)\b", r"\bgrafik\b", lambda found: {"code": PLOT}),
+)
+"""The first that fits counts."""
+
+
+def called(words: str, schemas: Mapping[str, Json]) -> tuple[str, Json] | None:
+    """The tool that the words ask for and its arguments; None where they ask for none of those offered.
+
+    ``schemas`` are the offered tools' input schemas by name. Arguments a schema does not have are left out; a tool that
+    needs more than we know how to give is not called.
+    """
+    for trick in TRICKS:
+        found = trick.asked.search(words) if trick.tool in schemas else None
+        if found and (arguments := _fitting(trick.made(found), schemas[trick.tool])) is not None:
+            return trick.tool, arguments
+    return None
+
+
+def _fitting(arguments: Json, schema: Json) -> Json | None:
+    known = {name: value for name, value in arguments.items() if name in schema.get("properties", {})}
+    needed: Sequence[str] = schema.get("required", ())
+    return known if all(known.get(name) for name in needed) else None

@@ -1,0 +1,36 @@
+// The bot's own page in Slack, its App Home, beside its messages.
+
+import { blockKit } from "./blocks.js";
+import { h } from "./dom.js";
+
+const TABS = { home: "Home", messages: "Messages" };
+
+/** Two tabs to stand in a conversation's head, and the page itself. `opened(tab)` is called when one is chosen. */
+export class Home {
+  #tabs;
+  #names;
+  #view = null;
+
+  constructor(names, opened) {
+    this.#names = names;
+    this.tab = "messages";
+    const choose = (tab) => {
+      this.tab = tab;
+      opened(tab);
+    };
+    this.#tabs = Object.entries(TABS).map(([tab, label]) =>
+      h("button", { type: "button", "data-tab": tab, onclick: () => choose(tab) }, label),
+    );
+    this.bar = h("div", { class: "home-tabs", role: "group", "aria-label": "Kabar's page" }, this.#tabs);
+    this.element = h("div", { class: "home text", tabindex: "0", role: "region", "aria-label": "Home of Kabar" });
+  }
+
+  /** Shows the view that was published for me, or that there is none; `shown`: whether the home is what is open. */
+  render(view, shown) {
+    this.element.hidden = !shown;
+    for (const tab of this.#tabs) tab.setAttribute("aria-pressed", String((tab.dataset.tab === "home") === shown));
+    if (view === this.#view && this.element.childNodes.length) return;
+    this.#view = view;
+    this.element.replaceChildren(view ? blockKit(view.blocks, this.#names) : h("p", {}, "Nothing here yet."));
+  }
+}

@@ -1,0 +1,36 @@
+"""People at the page of `make run`, on a phone and at a desk: the real bot, the demo model, a real Chromium."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, ViewportSize
+
+from tests.simulator.plays import PLAYS, Play
+from tests.simulator.running import running
+from tests.simulator.staged import DESKTOP, PHONE
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    folder: Path = tmp_path_factory.mktemp("run")
+    async with running(folder) as address:
+        yield address
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.__name__)
+async def test_the_page_plays(browser: Browser, address: str, play: Play, viewport: ViewportSize) -> None:
+    context = await browser.new_context(viewport=viewport, base_url=address)
+    faults: list[str] = []
+    try:
+        page = await context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        await page.request.post("/sim/reset", data={})
+        await page.goto("/")
+        await play(page)
+    finally:
+        await context.close()
+    assert faults == []

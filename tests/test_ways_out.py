@@ -1,0 +1,91 @@
+"""What a person sees beside words: what is worked on, and files."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.clock import SystemClock
+from bot.errors import SendRefused, SendUncertain
+from bot.messages import Returned
+from bot.toolkit import Output, Toolbox, ToolContext, tool
+from simulator.script import call, reply, text
+from tests.bots import Bot, bot_on
+from tests.say import inbound
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kabar.sqlite3"
+
+
+@tool(writes=True)
+async def draw(what: str, context: ToolContext) -> Output:
+    """Draw something."""
+    file = await context.files.keep(f"{what}.txt", what.encode(), "text/plain")
+    return Output("Drawn and sent.", files=(file,))
+
+
+DRAWS = reply(call("draw", {"what": "a cat"}))
+
+
+async def asked(bot: Bot) -> None:
+    await bot.hears(inbound("draw a cat"))
+    await bot.wakes()
+
+
+async def test_what_a_tool_made_is_sent_after_the_words(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw])) as bot:
+        await asked(bot)
+        assert bot.channel.shown == ["Here it is.", "[a cat.txt]"]
+        returned = (await bot.entries())[2]
+        assert isinstance(returned, Returned) and [file.name for file in returned.files] == ["a cat.txt"]
+
+
+async def test_a_file_whose_sending_was_cut_is_found_and_not_sent_twice(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw]), marks=True) as bot:
+        bot.channel.arrives = True
+        bot.channel.faults["send_files"] = [SendUncertain("cut")]
+        await asked(bot)
+        assert bot.channel.shown == ["Here it is.", "[a cat.txt]"]
+
+
+async def test_a_file_that_the_platform_refuses_is_told_in_a_sentence(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw])) as bot:
+        bot.channel.faults["send_files"] = [SendRefused("file is too big")]
+        await asked(bot)
+        assert bot.channel.shown == ["Here it is.", "A file could not be sent here: a cat.txt"]
+
+
+async def test_long_tool_work_is_told_in_one_silent_line_that_goes_when_words_come(path: Path) -> None:
+    async with bot_on(path, reply(call("look", {"at": "long"})), reply(text("Done, I saw it all."), pace=0.05)) as bot:
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: channel.shown == ["Working: look…"])
+        assert [manner.silent for manner in bot.channel.manners] == [True]
+        bot.deeds.gate.set()
+        await running
+        assert bot.channel.shown == ["Done, I saw it all."]
+        assert [manner.silent for manner in bot.channel.manners] == [True, False]
+
+
+async def test_work_that_is_done_at_once_needs_no_line(path: Path) -> None:
+    async with bot_on(path, reply(call("look", {"at": "short"})), text("Done.")) as bot:
+        await asked(bot)
+        assert [shown for method, shown in bot.channel.calls if method == "send"] == ["Done."]
+
+
+async def test_everything_of_a_conversation_is_gone_after_forget(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw])) as bot:
+        await asked(bot)
+        await bot.hears(inbound("", 2, command="forget"), inbound("yes", 3, command="forget"))
+        await bot.wakes()
+        assert bot.channel.shown[-1].startswith("This deletes for good")
+        await bot.wakes()
+        assert bot.channel.shown[-1].startswith("Deleted:")
+        assert await bot.entries() == []
+        assert not [kept for kept in (path.parent / "files").rglob("*") if kept.is_file()]
+    store = SQLiteStore(path, SystemClock())
+    assert not await store.knows("telegram:1")
+    store.close()
