@@ -32,7 +32,7 @@ from bot.memory import told
 from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Part, Spend, Turn, Voted
 from bot.pages import Pages
 from bot.ports import Clock, Store
-from bot.settings_page import changed
+from bot.settings_page import buttons, changed
 from bot.texts import say
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class Beginnings:
         if not inbox:
             return Nothing(head)
         if news := self._news(head, inbox):
-            return news
+            return await self._greeted(news)
         inbox, ignored = to_us(inbox, follows=self._is_followed(head))
         if not inbox:
             return Nothing(head, done=_keys(ignored))
@@ -130,6 +130,17 @@ class Beginnings:
             return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if each.sender.role)
         return journal
+
+    async def _greeted(self, news: Nothing) -> Nothing:
+        """Who opened the page, known by name and language."""
+        if news.greet is None:
+            return news
+        [known] = await self._listening.people.known([news.greet], news.head.settings)
+        return replace(news, greet=known)
+
+    def choices(self, opened: Inbound, head: Head) -> tuple[Button, ...]:
+        """What somebody who may talk can choose for this chat."""
+        return buttons(opened, head.settings, self._models) if opened.sender.role else ()
 
     async def _gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
@@ -381,16 +392,16 @@ class Beginnings:
 
 
 def _ended(told: Told, turn: Turn) -> Ended:
-    buttons = told.buttons
+    offered = told.buttons
     if told.button:
-        buttons = (Button(say(told.button, turn.asker.language), f"again:{turn.id}"), *buttons)
+        offered = (Button(say(told.button, turn.asker.language), f"again:{turn.id}"), *offered)
     return Ended(
         turn=turn.id,
         why="told",
         shown=told.text,
         fresh=told.fresh or told.forget,
         forget=told.forget,
-        buttons=buttons,
+        buttons=offered,
         files=told.files,
     )
 

@@ -361,9 +361,9 @@ class Channel(Protocol):
     async def find(self, place: Place, mark: str) -> str | None:
         """The id of a message sent with this mark, or None where none is there or the platform cannot tell."""
 
-    async def greet(self, place: Place, person: Person) -> None:
-        """Somebody opened the bot's page or its empty chat (an inbound "opened"): show what it is there for. Best
-        effort, raises nothing."""
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
+        """Somebody opened the bot's page or its empty chat (an inbound "opened"): show what it is there for, and what
+        can be chosen in that chat. Best effort, raises nothing."""
 
     async def close(self) -> None:
         """Give up the connections."""

@@ -163,7 +163,8 @@ class Turns:
             )
             begun = replace(begun, done=(*begun.done, *moved))
         if begun.greet and (channel := self._channels.get(begun.greet.place.platform)):
-            await channel.greet(begun.greet.place, begun.greet.sender)
+            choices = self._beginnings.choices(begun.greet, begun.head)
+            await channel.greet(begun.greet.place, begun.greet.sender, choices)
         settled = Change(release=True, entries=begun.entries, done=begun.done, settings=begun.settings)
         await self._store.commit(begun.head, settled)
         return None

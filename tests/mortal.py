@@ -16,6 +16,7 @@ from msgspec import Struct
 from bot.errors import StoreUnavailable
 from bot.messages import (
     Attachment,
+    Button,
     Counter,
     File,
     Head,
@@ -259,8 +260,8 @@ class ProcessChannel:
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         return await self._process.step("platform", partial(self._channel.fetch, place, attachment))
 
-    async def greet(self, place: Place, person: Person) -> None:
-        await self._process.step("platform", partial(self._channel.greet, place, person))
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
+        await self._process.step("platform", partial(self._channel.greet, place, person, choices))
 
     async def typing(self, place: Place, active: bool = True) -> None:
         await self._process.step("platform", partial(self._channel.typing, place, active))

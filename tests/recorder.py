@@ -85,7 +85,7 @@ class RecordingChannel:
             raise fault
         return await self.send(place, shown, manner)
 
-    async def greet(self, place: Place, person: Person) -> None:
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
         await self._note("greet", person.id)
 
     async def send(self, place: Place, part: Rendered, manner: Manner) -> str:

@@ -107,6 +107,22 @@ async def test_the_next_turn_sends_the_same_picture_again_byte_for_byte(path: Pa
         assert [method for method, _ in bot.channel.calls].count("fetch") == 1
 
 
+async def test_a_picture_that_is_only_a_note_is_seen_again_by_its_reference(path: Path) -> None:
+    def reopens(request: Json) -> Step:
+        said = next(line for line in words(request) if 'file="file:' in line)
+        return reply(call("reopen", {"reference": said.partition('file="')[2].partition('"')[0]}))
+
+    async with bot_on(path, text("Teal."), reopens, text("Still teal.")) as bot:
+        bot.channel.files = {"id of a.png": PNG}
+        await bot.hears(sent("a.png"))
+        await bot.wakes()
+        await bot.hears(inbound("look again", 2))
+        await bot.wakes()
+        [result] = results(bot.model.requests[2])
+        assert [part["type"] for part in result["content"]] == ["text", "image"]
+        assert result["content"][1]["source"]["type"] == "base64"
+
+
 async def test_a_picture_that_is_kept_no_longer_is_a_note_and_the_chat_goes_on(path: Path) -> None:
     async with bot_on(path, text("Teal."), text("I can not see it any more.")) as bot:
         bot.channel.files = {"id of a.png": PNG}

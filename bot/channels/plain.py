@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.errors import FileRefused
-from bot.messages import Attachment, File, Person, Place, Quote
+from bot.messages import Attachment, Button, File, Person, Place, Quote
 from bot.ports import Rendered
 
 
@@ -30,5 +30,5 @@ class PlainChannel:
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         raise FileRefused("Files can not be received here.")
 
-    async def greet(self, place: Place, person: Person) -> None:
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
         pass

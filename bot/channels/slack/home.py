@@ -3,9 +3,13 @@
 Source: docs.slack.dev/surfaces/app-home, docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
-from bot.messages import Json
+from bot.channels.slack.blocks import button_blocks
+from bot.channels.slack.parse import HOME
+from bot.messages import Button, Json
 from bot.texts import say
 
 SECTION_LIMIT = 3_000
@@ -36,12 +40,14 @@ def welcome(language: str) -> Welcome:
     )
 
 
-def view(welcome: Welcome) -> Json:
-    """The home tab."""
+def view(welcome: Welcome, channel: str = "", choices: Sequence[Button] = ()) -> Json:
+    """The home tab. ``choices`` are settings of the direct message ``channel``, which a tap there does not name."""
     header = {"type": "header", "text": {"type": "plain_text", "text": welcome.title[:HEADER_LIMIT]}}
     blocks: list[Json] = [header]
     for text in welcome.sections:
         blocks += [{"type": "divider"}, {"type": "section", "text": {"type": "mrkdwn", "text": text[:SECTION_LIMIT]}}]
+    rows = button_blocks(tuple(choices))
+    blocks += [{**row, "block_id": f"{HOME}{channel}:{number}"} for number, row in enumerate(rows)]
     return {"type": "home", "blocks": blocks}
 
 

@@ -152,8 +152,14 @@ def _stopped(event: Json, workspace: Workspace) -> Inbound | None:
     )
 
 
+HOME = "home:"
+"""Begins the block ids of the home tab's buttons; the direct message that they are about follows."""
+
+
 def _tapped(payload: Json) -> Inbound | None:
     action = next(iter(objects_at(payload, "actions")), {})
+    if text_at(object_at(payload, "view"), "type") == "home":
+        return _tapped_at_home(payload, action)
     message, container = object_at(payload, "message"), object_at(payload, "container")
     team, user = _workspace(payload).team, text_at(object_at(payload, "user"), "id")
     channel = text_at(object_at(payload, "channel"), "id") or text_at(container, "channel_id")
@@ -171,6 +177,24 @@ def _tapped(payload: Json) -> Inbound | None:
         sent_at=_seconds(text_at(action, "action_ts") or ts),
         kind="tap",
         native_id=ts,
+        data=value,
+    )
+
+
+def _tapped_at_home(payload: Json, action: Json) -> Inbound | None:
+    """The home tab is no message: the answer is one of its own, in the direct message."""
+    team, user = _workspace(payload).team, text_at(object_at(payload, "user"), "id")
+    channel = text_at(action, "block_id").removeprefix(HOME).partition(":")[0]
+    ts, value = text_at(action, "action_ts"), _choice(action)
+    if not (team and user and ts and value and _is_private(channel)):
+        return None
+    return Inbound(
+        place=_place(team, channel, ""),
+        id=f"c{ts}.{user}.{_short(value)}",
+        order=ts,
+        sender=Person(f"slack:{team}:{user}", text_at(object_at(payload, "user"), "name")),
+        sent_at=_seconds(ts),
+        kind="tap",
         data=value,
     )
 

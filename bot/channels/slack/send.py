@@ -21,7 +21,7 @@ from bot.channels.slack.people import People, named, user_of
 from bot.channels.slack.posts import Posts
 from bot.channels.slack.render import render
 from bot.errors import ChatClosed, SendError, SendRefused
-from bot.messages import Attachment, File, Json, Person, Place, Quote
+from bot.messages import Attachment, Button, File, Json, Person, Place, Quote
 from bot.ports import Manner, Pace, Rendered, Upload
 
 MOST_FILES = 10
@@ -131,15 +131,16 @@ class SlackChannel:
         """Looks through the thread, or in a direct message without threads through the newest messages."""
         return await self._posts.find(place, mark, self._people.our_bot)
 
-    async def greet(self, place: Place, person: Person) -> None:
-        """The home tab, and what to begin with in the messages tab, where a thread is one of an assistant of old."""
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
+        """The home tab with the settings of the direct message, and what to begin with in the messages tab, where a
+        thread is one of an assistant of old."""
         if self._greeting is None:
             return
         client = self._connection.client
         if not person.language:
             person = await self.introduce(place, person)
         welcome = self._greeting(person.language)
-        await self._tried(place, client.views_publish(user_id=user_of(person), view=view(welcome)))
+        await self._tried(place, client.views_publish(user_id=user_of(person), view=view(welcome, place.chat, choices)))
         if welcome.prompts:
             suggestion = client.assistant_threads_setSuggestedPrompts(
                 channel_id=place.chat,

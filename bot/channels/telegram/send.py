@@ -31,7 +31,7 @@ from telegram.request import HTTPXRequest
 
 from bot.channels.telegram.render import render
 from bot.errors import ChatClosed, ChatMoved, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
-from bot.messages import Attachment, File, Person, Place, Quote
+from bot.messages import Attachment, Button, File, Person, Place, Quote
 from bot.ports import Manner, Pace, Rendered, Upload
 
 UNREACHED_RETRY = 2.0
@@ -270,7 +270,7 @@ class TelegramChannel:
     async def find(self, place: Place, mark: str) -> str | None:
         return None
 
-    async def greet(self, place: Place, person: Person) -> None:
+    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
         """Who opens an empty chat in Telegram sees its own Start button."""
 
     async def close(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.channels.slack.parse import parse
 from bot.channels.slack.people import MOST_CHARACTERS, MOST_EARLIER
 from bot.channels.slack.send import SlackChannel
 from bot.messages import Button, Person, Quote
@@ -170,6 +171,30 @@ async def test_who_opens_the_bots_page_reads_what_it_is_there_for_and_how_to_beg
             "prompts": [{"title": title, "message": message} for title, message in welcome("id").prompts],
         }
     }
+
+
+async def test_the_page_offers_the_settings_of_the_direct_message_and_a_tap_there_is_about_it(stage: Stage) -> None:
+    choices = (Button("English", "set:language:en", 0), Button("waits", "set:meanwhile:queue", 1))
+    await stage.channel().greet(DIRECT, ANN, choices)
+
+    shown = stage.simulator.world.homes["U0ANN"]
+    rows = [block for block in shown["blocks"] if block["type"] == "actions"]
+    assert [[button["value"] for button in row["elements"]] for row in rows] == [
+        ["set:language:en"],
+        ["set:meanwhile:queue"],
+    ]
+    tapped = {
+        "type": "block_actions",
+        "team": {"id": "T0WORK"},
+        "user": {"id": "U0ANN", "name": "ann"},
+        "container": {"type": "view", "view_id": "V1"},
+        "view": {"type": "home"},
+        "actions": [{**rows[1]["elements"][0], "block_id": rows[1]["block_id"], "action_ts": "1764500000.000100"}],
+    }
+    tap = parse(tapped)
+    assert tap is not None
+    assert (tap.kind, tap.data, tap.place.chat, tap.place.thread) == ("tap", "set:meanwhile:queue", ANN_DM, "")
+    assert parse({**tapped, "actions": [{**tapped["actions"][0], "block_id": "home:C0GENERAL:0"}]}) is None
 
 
 async def test_who_is_greeted_reads_it_in_the_language_slack_knows(stage: Stage) -> None:
