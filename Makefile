@@ -29,7 +29,7 @@ run: .venv/run/.ready ## Talk to the bot in your browser: no account, no key, no
 
 .PHONY: test
 test: .venv/dev/.ready .venv/emulator/.ready libraries browser ## Run every test, offline
-	PIP_NO_INDEX=1 .venv/dev/bin/python -m pytest -n 4 --dist loadfile
+	PIP_NO_INDEX=1 .venv/dev/bin/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: check
 check: .venv/dev/.ready ## Check style, types, and who imports whom

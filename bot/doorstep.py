@@ -36,9 +36,11 @@ class Doorstep:
         but of nobody who only spoke in a group."""
         today = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
         profile = await self._people.profile(stranger.sender.id)
-        if profile.denied == today:
+        told = f"{today} {stranger.conversation} {stranger.id}"
+        if profile.denied.partition(" ")[0] == today and profile.denied != told:
             return None
-        await self._people.change(stranger.sender.id, lambda known: replace(known, denied=today))
+        # Which message was answered is kept too: where we are cut before the answer is stored, it is answered again.
+        await self._people.change(stranger.sender.id, lambda known: replace(known, denied=told))
         language, asked = stranger.sender.language, False
         if not stranger.place.group and profile.role != "banned":
             asked = await self._tell_owner(stranger.sender, today)

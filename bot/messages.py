@@ -437,8 +437,8 @@ class Profile(Struct, frozen=True, omit_defaults=True):
     change. A group or channel has one too, for its facts: ``chat:<key>``.
 
     ``role`` is what the owner made of them; ``place`` is their private chat with the bot; ``denied`` the day on which a
-    stranger was told last that they are one. ``account`` is the id of the same person whose memory, budget,
-    language and time zone hold.
+    stranger was told last that they are one, and the message that it answered. ``account`` is the id of the same person
+    whose memory, budget, language and time zone hold.
     """
 
     name: str = ""

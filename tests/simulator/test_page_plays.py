@@ -20,8 +20,11 @@ async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
         yield address
 
 
-@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
-@pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.__name__)
+BOTH = [(play, PHONE if number % 2 else DESKTOP) for number, play in enumerate(PLAYS)]
+"""Each at one width, both widths in turn: ``python -m scripts.pages`` plays all of them at both."""
+
+
+@pytest.mark.parametrize(("play", "viewport"), BOTH, ids=[play.__name__ for play, _ in BOTH])
 async def test_the_page_plays(browser: Browser, address: str, play: Play, viewport: ViewportSize) -> None:
     context = await browser.new_context(viewport=viewport, base_url=address)
     faults: list[str] = []
