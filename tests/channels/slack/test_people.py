@@ -183,7 +183,7 @@ async def test_the_page_offers_the_settings_of_the_direct_message_and_a_tap_ther
         ["set:language:en"],
         ["set:meanwhile:queue"],
     ]
-    tapped = {
+    tapped: dict[str, Any] = {
         "type": "block_actions",
         "team": {"id": "T0WORK"},
         "user": {"id": "U0ANN", "name": "ann"},
