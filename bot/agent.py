@@ -29,7 +29,7 @@ from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
 from bot.tasks import first_of
 from bot.texts import say
-from bot.toolkit import Outcome, Toolbox, ToolContext, failed
+from bot.toolkit import Outcome, Tool, Toolbox, ToolContext, failed
 
 log = logging.getLogger(__name__)
 
@@ -316,11 +316,15 @@ class Agent:
     def _asks(self, call: Json, answered: Answered, journal: Journal) -> bool:
         """Whether a call needs a person's word. One that can not run needs none."""
         tool = self._toolbox.find(call["name"])
-        if tool is None or call["id"] in answered.reply.spoiled or self._toolbox.fault(call):
+        if tool is None or call["id"] in answered.reply.spoiled:
             return False
-        known = tool.is_known is not None and tool.is_known(call["input"], journal.entries())
-        tainted = not known and is_tainted(journal.own(), self._toolbox)
-        return self.gate.is_closed(tool, journal.head.settings, self._clock.now(), tainted=tainted)
+        tainted = tool.outward and not self._is_known(tool, call, journal) and is_tainted(journal.own(), self._toolbox)
+        closed = self.gate.is_closed(tool, journal.head.settings, self._clock.now(), tainted=tainted)
+        return closed and self._toolbox.can_run(call)
+
+    def _is_known(self, tool: Tool, call: Json, journal: Journal) -> bool:
+        """Whether it reaches only what the conversation named."""
+        return tool.is_known is not None and tool.is_known(call["input"], journal.entries())
 
 
 class _Ear:

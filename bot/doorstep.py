@@ -11,8 +11,8 @@ from bot.access import Access
 from bot.budget import chat_of
 from bot.intake import accept
 from bot.messages import Button, Inbound, Person, Place, Profile
-from bot.people import People
 from bot.ports import Clock, Store, Wake
+from bot.profiles import change
 from bot.texts import say
 
 CODE_LASTS = 600
@@ -22,10 +22,9 @@ CODE = 8
 
 
 class Doorstep:
-    def __init__(self, store: Store, wake: Wake, people: People, access: Access, clock: Clock) -> None:
+    def __init__(self, store: Store, wake: Wake, access: Access, clock: Clock) -> None:
         self._store = store
         self._wake = wake
-        self._people = people
         self._access = access
         self._clock = clock
 
@@ -35,12 +34,12 @@ class Doorstep:
         """What a stranger is told; None where they were told today already. The owner hears of each of them once a day,
         but of nobody who only spoke in a group."""
         today = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
-        profile = await self._people.profile(stranger.sender.id)
+        profile = await self._store.profile(stranger.sender.id)
         told = f"{today} {stranger.conversation} {stranger.id}"
         if profile.denied.partition(" ")[0] == today and profile.denied != told:
             return None
         # Which message was answered is kept too: where we are cut before the answer is stored, it is answered again.
-        await self._people.change(stranger.sender.id, lambda known: replace(known, denied=told))
+        await change(self._store, stranger.sender.id, lambda known: replace(known, denied=told))
         language, asked = stranger.sender.language, False
         if not stranger.place.group and profile.role != "banned":
             asked = await self._tell_owner(stranger.sender, today)
@@ -56,7 +55,7 @@ class Doorstep:
         """Somebody's private chat with the bot; None where it is not known, as they never wrote."""
         if not person:
             return None
-        known = (await self._people.profile(person)).place
+        known = (await self._store.profile(person)).place
         platform, _, number = person.partition(":")
         return known or (Place(person, number) if platform == "telegram" else None)
 
@@ -69,7 +68,7 @@ class Doorstep:
     async def knock(self, note: Inbound) -> tuple[str, tuple[Button, ...]]:
         """What the owner reads of a stranger, and can do about them."""
         language, stranger = note.sender.language, note.data
-        profile = await self._people.profile(stranger)
+        profile = await self._store.profile(stranger)
         buttons = (
             Button(say("let_member", language), f"let:member:{stranger}"),
             Button(say("let_guest", language), f"let:guest:{stranger}"),
@@ -88,7 +87,7 @@ class Doorstep:
         """Give somebody a role, "" to take it back; who is let in hears of it in their own chat."""
         if role not in ("", "member", "guest", "banned"):
             return None
-        profile = await self._people.change(person, lambda known: replace(known, role=role))
+        profile = await change(self._store, person, lambda known: replace(known, role=role))
         if role in ("member", "guest") and (place := await self._place_of(person)):
             told = Person(person, profile.name, profile.language)
             await self._tell(place, told, "let_in", role, f"{role}.{int(self._clock.now())}")
@@ -102,7 +101,7 @@ class Doorstep:
         if not asked.place.group:
             return say("groups_only", language)
         role = "guest" if opened else ""
-        await self._people.change(f"chat:{chat_of(asked.conversation)}", lambda known: replace(known, role=role))
+        await change(self._store, f"chat:{chat_of(asked.conversation)}", lambda known: replace(known, role=role))
         return say("chat_open" if opened else "chat_closed", language)
 
     # One person, two accounts
@@ -117,19 +116,19 @@ class Doorstep:
             return await self._linked(person, given, language)
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE))
         until = int(self._clock.now()) + CODE_LASTS
-        await self._people.change(f"code:{code}", lambda known: replace(known, account=person.payer, seen=until))
+        await change(self._store, f"code:{code}", lambda known: replace(known, account=person.payer, seen=until))
         return say("link_code", language, code=code, minutes=str(CODE_LASTS // 60))
 
     async def _linked(self, person: Person, code: str, language: str) -> str:
         """A code is good once: who takes it empties it in the same write."""
-        known = await self._people.profile(f"code:{code}")
+        known = await self._store.profile(f"code:{code}")
         if not known.account or known.seen < self._clock.now() or known.account == person.id:
             return say("link_wrong", language)
         if not await self._store.keep_profile(f"code:{code}", Profile(version=known.version)):
             return say("link_wrong", language)
-        await self._people.change(person.id, lambda own: replace(own, account=known.account))
+        await change(self._store, person.id, lambda own: replace(own, account=known.account))
         return say("linked", language)
 
     async def unlink(self, asked: Inbound) -> str:
-        await self._people.change(asked.sender.id, lambda own: replace(own, account=""))
+        await change(self._store, asked.sender.id, lambda own: replace(own, account=""))
         return say("unlinked", asked.sender.language)

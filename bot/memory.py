@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from bot import profiles
 from bot.budget import chat_of
-from bot.errors import StoreUnavailable
 from bot.messages import Asked, Entry, Inbound, Person, Place, Summary
 from bot.ports import Store
 from bot.texts import say
@@ -17,7 +17,6 @@ from bot.texts import say
 MOST = 50
 LONGEST = 300
 """Characters of a fact."""
-TRIES = 5
 
 Change = Callable[[tuple[str, ...]], tuple[str, ...]]
 
@@ -69,12 +68,8 @@ class Memory:
     async def _change(self, owner: str, change: Change) -> tuple[str, ...]:
         if self._store is None:
             return change(())
-        for _ in range(TRIES):
-            profile = await self._store.profile(owner)
-            facts = change(profile.facts)
-            if facts == profile.facts or await self._store.keep_profile(owner, replace(profile, facts=facts)):
-                return facts
-        raise StoreUnavailable(f"The memory of {owner} is changed by somebody else all the time.")
+        changed = await profiles.change(self._store, owner, lambda known: replace(known, facts=change(known.facts)))
+        return changed.facts
 
 
 def told(facts: Sequence[str], window: Sequence[Entry]) -> str:

@@ -1,16 +1,15 @@
 """Who says something: names, languages and time zones where a message does not tell them, and what they may do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from bot.access import Access
 from bot.budget import chat_of
-from bot.errors import StoreUnavailable
 from bot.messages import ChatSettings, Inbound, Person, Place, Profile, Quote
 from bot.ports import Channel, Clock, Store
+from bot.profiles import change
 
-TRIES = 5
 STALE = 24 * 3600
 """Seconds after which the platform is asked again."""
 
@@ -39,7 +38,7 @@ class People:
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
             profile = await self._introduced(inbound.place, person, profile)
         if _is_private(inbound.place) and profile.place != inbound.place:
-            profile = await self.change(person.id, lambda known: _met(known, inbound))
+            profile = await change(self._store, person.id, lambda known: _met(known, inbound))
         shared = await self._store.profile(profile.account) if profile.account else profile
         return replace(
             person,
@@ -49,18 +48,6 @@ class People:
             role=self._access.role(person, profile.role, await self._role_of_chat(inbound.place)),
             account=profile.account,
         )
-
-    async def profile(self, person: str) -> Profile:
-        return await self._store.profile(person)
-
-    async def change(self, person: str, change: Callable[[Profile], Profile]) -> Profile:
-        """Change what is known of somebody. Raises StoreUnavailable where others change it all the time."""
-        for _ in range(TRIES):
-            before = await self._store.profile(person)
-            after = change(before)
-            if after == before or await self._store.keep_profile(person, after):
-                return after
-        raise StoreUnavailable(f"What is known of {person} is changed by somebody else all the time.")
 
     async def _role_of_chat(self, place: Place) -> str:
         """What everybody in a group is."""

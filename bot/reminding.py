@@ -24,6 +24,7 @@ from bot.messages import Asked, Button, Entry, Inbound, Person, Place, Reminder,
 from bot.moments import DAYS, Unfit, first, following, is_zone, moment, recurrence, stated, zone_of
 from bot.moving import moved_place
 from bot.ports import Clock, Receipt, Scheduler, Store, Wake
+from bot.profiles import change
 from bot.texts import say
 
 MOST = 50
@@ -43,7 +44,6 @@ SHORT = 80
 """Characters of a reminder that the list shows."""
 MOST_BUTTONS = 20
 IN_A_ROW = 4
-TRIES = 5
 
 Answer = tuple[str, tuple[Button, ...]]
 """Our own: what is told, and the buttons under it."""
@@ -219,11 +219,8 @@ class Reminders:
     async def set_zone(self, person: Person, zone: str) -> str:
         """Keep it for all their chats; what is set already stays at its times. Raises Unfit where there is none."""
         name = zone_of(zone.strip()).key
-        for _ in range(TRIES):
-            profile = await self._store.profile(person.payer)
-            if await self._store.keep_profile(person.payer, replace(profile, zone=name)):
-                return name
-        raise StoreUnavailable(f"What is known of {person.payer} is changed by somebody else all the time.")
+        await change(self._store, person.payer, lambda known: replace(known, zone=name))
+        return name
 
     async def _which(self, conversation: str, which: str) -> Reminder | None:
         known = await self.all(conversation)

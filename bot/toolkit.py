@@ -168,26 +168,29 @@ class Toolbox:
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
-    def fault(self, block: Json) -> str:
-        """Why a call can not be made as it is; "" where it can."""
+    def can_run(self, block: Json) -> bool:
+        """Whether there is such a tool, and the arguments fit."""
+        return not isinstance(self._checked(block), str)
+
+    def _checked(self, block: Json) -> tuple[Tool, BaseModel] | str:
+        """A call's tool and its arguments; or why it can not be made."""
         tool = self.find(str(block.get("name")))
         if tool is None:
             return f"There is no tool {block.get('name')!r}. There are: {', '.join(self._tools)}."
         try:
-            tool.arguments.model_validate(block.get("input"))
+            return tool, tool.arguments.model_validate(block.get("input"))
         except ValidationError as error:
             return _lesson(tool, error)
-        return ""
 
     async def call(self, block: Json, context: ToolContext, seconds: float) -> Outcome:
         """Run one tool_use block; whatever happens, its tool_result block comes back.
 
         ``seconds`` is what the turn has left for it. Cancelling cancels the tool.
         """
-        tool, fault = self.find(str(block.get("name"))), self.fault(block)
-        if tool is None or fault:
-            return failed(block, fault)
-        arguments = tool.arguments.model_validate(block.get("input"))
+        checked = self._checked(block)
+        if isinstance(checked, str):
+            return failed(block, checked)
+        tool, arguments = checked
         given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
         if tool.context:
             given[tool.context] = context

@@ -134,7 +134,7 @@ def make_workshop(
         cheaper=illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
         others={name: illustrated(name) for name in models(settings)},
     )
-    doorstep = Doorstep(store, wake, people, access, clock)
+    doorstep = Doorstep(store, wake, access, clock)
     pages = Pages(store, blobs, doorstep, reminders, budget, clock, about=f"Kabar {VERSION}, {settings.kabar_model}")
     beginnings = Beginnings(
         store,

@@ -7,7 +7,7 @@ from pydantic import Field
 from bot.files import Kept
 from bot.messages import File
 from bot.toolkit import Output, ToolContext, ToolFault, tool
-from bot.tools.reopen import paged
+from bot.tools.reopen import opened
 
 MOST_FOUND = 20
 AROUND = 120
@@ -39,10 +39,7 @@ async def read_file(
     name: Name, context: ToolContext, page: Annotated[int, Field(ge=1), "Which page of it, from 1"] = 1
 ) -> Output:
     """Read a file of this chat as text, page by page, or look at a picture. It reads no others and no addresses."""
-    kept = await found(name, context)
-    if kept.width:
-        return Output(_line(kept), pictures=(kept,))
-    return Output(paged(await _text(kept, context), page))
+    return await opened(await found(name, context), context, page)
 
 
 @tool(seconds=30, untrusted=True)
@@ -89,13 +86,6 @@ async def found(name: str, context: ToolContext) -> Kept:
         names = ", ".join(each.name for each in await context.files.all()) or "none"
         raise ToolFault(f"There is no file {name!r} in this chat. There are: {names}.")
     return kept
-
-
-async def _text(kept: Kept, context: ToolContext) -> str:
-    text = await context.files.text(kept)
-    if text is None:
-        raise ToolFault(f"{kept.name} ({kept.media_type}) has no text that can be read, or is no longer kept.")
-    return text
 
 
 def _line(kept: Kept) -> str:

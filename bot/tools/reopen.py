@@ -27,13 +27,14 @@ async def reopen(
         if result is not None:
             return Output(paged(words_of(result), page))
     elif kept := await context.files.find(reference):
-        return await _file(kept, context, page)
+        return await opened(kept, context, page)
     raise ToolFault(
         "There is no such thing in this conversation. Copy the reference as it stands: result:…:… or file:… ."
     )
 
 
-async def _file(kept: Kept, context: ToolContext, page: int) -> Output:
+async def opened(kept: Kept, context: ToolContext, page: int) -> Output:
+    """A picture to look at, or one page of a file's text. Raises ToolFault where there is neither."""
     if kept.width:
         return Output(f"{kept.name}, {kept.width} x {kept.height} pixels", pictures=(kept,))
     text = await context.files.text(kept)
