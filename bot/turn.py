@@ -189,7 +189,7 @@ class Turns:
         if used or approvals != journal.turn.approvals:
             await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
-        return not waiting or any(each.part is None or not each.part.id for each in waiting)
+        return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 
     def _delivery(self, journal: Journal) -> Delivery:
         place = journal.turn.place

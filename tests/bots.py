@@ -248,12 +248,13 @@ async def bot_on(
     tools: Toolbox | None = None,
     gate: Gate | None = None,
     channels: Sequence[str] = ("telegram",),
+    channel: RecordingChannel | None = None,
 ) -> AsyncIterator[Bot]:
     clock = clock or SystemClock()
     async with scripted(*script) as model, client("key", model.url) as anthropic:
         store, channel, wake, deeds = (
             WatchedStore(path, clock),
-            RecordingChannel(longest, marks=marks),
+            channel or RecordingChannel(longest, marks=marks),
             NoWake(),
             Deeds(),
         )

