@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.commands import APPROVALS
 from bot.messages import (
     Answered,
     Approval,
@@ -33,8 +34,6 @@ HOUR = 3600
 LONGEST = 3_000
 """Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
 are, with how much is between them."""
-SHOW = ("approvals", "approve-list", "approve_list")
-"""Commands that ask again for what is waited for."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
@@ -113,7 +112,7 @@ def decided(
                 continue
             approvals[number] = _decision(approval, word, inbound.sender.name or inbound.sender.id)
             hour += [approval.tool] if word == "hour" else []
-        elif inbound.kind == "message" and inbound.command in SHOW:
+        elif inbound.kind == "message" and inbound.command in APPROVALS:
             used.append(inbound)
             approvals = [each if each.decision else replace(each, part=None) for each in approvals]
         elif inbound.kind in ("message", "stop"):

@@ -121,7 +121,7 @@ class Beginnings:
         window = await self._store.record(head.conversation, head.since)
         question = await self._question(messages, head, [each.entry for each in window])
         if isinstance(question, Nothing):
-            return replace(question, head=head, done=(*question.done, *_keys([*edits, *ignored])))
+            return replace(question, done=(*question.done, *_keys([*edits, *ignored])))
         if not isinstance(question, Question):
             return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
         question = replace(question, used=(*question.used, *edits, *ignored))
@@ -182,7 +182,7 @@ class Beginnings:
             case "due":
                 return await self._due(first, inbox, head, entries)
             case "message" if not first.sender.role:
-                return await self._turned_away(first, inbox)
+                return await self._turned_away(first, inbox, head)
             case "edit":
                 return self._edited_late(first, entries)
             case "message" if first.command in ("retry", "undo"):
@@ -225,12 +225,12 @@ class Beginnings:
     def _is_late(self, inbound: Inbound) -> bool:
         return self._clock.now() - inbound.sent_at > LATE
 
-    async def _turned_away(self, stranger: Inbound, inbox: Sequence[Inbound]) -> Question | Nothing:
+    async def _turned_away(self, stranger: Inbound, inbox: Sequence[Inbound], head: Head) -> Question | Nothing:
         """A stranger hears once a day that the bot is private, whatever they send, and costs nothing more."""
         theirs = [each for each in inbox if each.sender.id == stranger.sender.id]
         text = await self._pages.doorstep.turn_away(stranger)
         if text is None:
-            return Nothing(Head(stranger.conversation), done=_keys(theirs))
+            return Nothing(head, done=_keys(theirs))
         return Question(tuple(theirs), Told(text, quiet=stranger.place.group))
 
     async def _noted(self, note: Inbound) -> Question | None:

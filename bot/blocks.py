@@ -90,7 +90,7 @@ def _spoken(block: Json) -> Json | None:
     if not _is_words(block.get("text")):
         return None
     known = _known(block)
-    return clean(_without(known, "citations") if _foreign(known.get("citations")) else known)
+    return clean(without(known, "citations") if _foreign(known.get("citations")) else known)
 
 
 def _foreign(citations: Any) -> bool:
@@ -123,23 +123,23 @@ def _call(block: Json) -> Json:
 
 def _server_call(block: Json) -> Json | None:
     fine = isinstance(block.get("input"), dict) and isinstance(block.get("name"), str) and _has_id(block, "id")
-    return clean(_without(block, "cache_control")) if fine else None
+    return clean(without(block, "cache_control")) if fine else None
 
 
 def _server_result(block: Json) -> Json | None:
     fine = "content" in block and _has_id(block, "tool_use_id")
-    return clean(_without(block, "cache_control")) if fine else None
+    return clean(without(block, "cache_control")) if fine else None
 
 
 def _compaction(block: Json) -> Json | None:
     """A summary the provider made and signed, so never changed. Without content it says that none could be made."""
-    plain = _without(block, "cache_control")
+    plain = without(block, "cache_control")
     fine = (plain.get("content") is None or _is_words(plain["content"])) and clean(plain) is plain
     return plain if fine else None
 
 
 def _upload(block: Json) -> Json | None:
-    return clean(_without(block, "cache_control")) if isinstance(block.get("file_id"), str) else None
+    return clean(without(block, "cache_control")) if isinstance(block.get("file_id"), str) else None
 
 
 def _unknown(block: Json) -> Json | None:
@@ -173,13 +173,13 @@ def said_by_user(block: Json) -> Json | None:
     """A block of a user message other than a tool's result."""
     match block:
         case {"type": "text", "text": words}:
-            return clean(_without(_known(block), "citations")) if _is_words(words) else None
+            return clean(without(_known(block), "citations")) if _is_words(words) else None
         case {"type": "image"}:
             return _picture(block)
         case {"type": "document", "source": dict()}:
             return clean(_known(block))
         case {"type": "search_result", "source": str(), "title": str(), "content": list()}:
-            return clean(_without(block, "cache_control"))
+            return clean(without(block, "cache_control"))
         case {"type": "container_upload"}:
             return _upload(block)
     return _unknown(block)
@@ -234,10 +234,11 @@ def _has_id(block: Json, field: str) -> bool:
 
 def _known(block: Json) -> Json:
     """Without the fields that the API does not take in a block of this type."""
-    return _without(block, *(block.keys() - FIELDS[block["type"]]))
+    return without(block, *(block.keys() - FIELDS[block["type"]]))
 
 
-def _without(block: Json, *names: str) -> Json:
+def without(block: Json, *names: str) -> Json:
+    """The block without these fields; the very same one where it has none of them."""
     if not any(name in block for name in names):
         return block
     return {name: value for name, value in block.items() if name not in names}

@@ -18,8 +18,10 @@ MENU = (
 )
 """The commands that are offered, in this order; their sentences are texts named ``menu_…``."""
 
-OTHERS = ("start", "reset", "meanwhile", "reminders", "approve-list", "approve_list")
-NAMES = frozenset({*MENU, *OTHERS, "unlink", "allow", "disallow", "appoint"})
+APPROVALS = ("approvals", "approve-list", "approve_list")
+"""Names that ask for what waits for somebody's word: asked again where something does (bot/approvals.py)."""
+OTHERS = ("start", "reset", "meanwhile", "reminders")
+NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint"})
 """All that are ours."""
 
 Page = Literal["", "usage", "context", "memory", "status", "export", "reminders", "doorstep"]
@@ -85,7 +87,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
             return None
         case "remind" | "reminders" | "unremind":
             return Told("", page="reminders")
-        case "approvals" | "approve-list" | "approve_list":
+        case name if name in APPROVALS:
             return Told(_approvals(inbound, here))
         case "link" | "unlink" | "allow" | "disallow" | "appoint":
             return Told("", page="doorstep")
@@ -97,7 +99,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
 
 
 def help_page(language: str) -> str:
-    lines = (f"/{name} – {say(f'menu_{name}', language)}" for name in MENU)
+    lines = (f"/{name} – {description}" for name, description in menu(language))
     return "\n\n".join((say("help", language), "\n".join(lines)))
 
 

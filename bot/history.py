@@ -89,13 +89,9 @@ def say(said: Iterable[Inbound], *, shown: bool = True) -> list[Json]:
     blocks = []
     for inbound in said:
         blocks.append(text(_context(inbound)))
-        words = "\n\n".join(
-            filter(
-                None,
-                (*_heard(inbound), _quoted(inbound), *map(_attached, inbound.attachments), _unmarked(inbound.words)),
-            )
-        )
-        blocks.append(text(words or "(an empty message)"))
+        heard, files = _heard(inbound), map(_attached, inbound.attachments)
+        words = filter(None, (*heard, _quoted(inbound), *files, _unmarked(inbound.words)))
+        blocks.append(text("\n\n".join(words) or "(an empty message)"))
         blocks += [block for attachment in inbound.all_attachments if shown and (block := _medium(attachment))]
     return blocks
 
@@ -105,9 +101,9 @@ def _medium(attachment: Attachment) -> Json | None:
     if not attachment.blob:
         return None
     if attachment.width:
-        return {"type": "image", "source": stored(attachment)}
+        return {"type": "image", "source": stored(attachment.blob, attachment)}
     if attachment.media_type == PDF and 0 < attachment.pages <= MOST_PAGES and attachment.size <= LARGEST_DOCUMENT:
-        return {"type": "document", "source": stored(attachment)}
+        return {"type": "document", "source": stored(attachment.blob, attachment)}
     return None
 
 

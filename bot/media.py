@@ -5,11 +5,12 @@ itself becomes a note in its place; where there are too many together, the oldes
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
-from bot.messages import Attachment, Json
+from bot.messages import Json
 
 MEDIA = ("image", "document")
 MOST = 100
@@ -59,11 +60,26 @@ def _is_too_large(source: Json) -> bool:
 # Kept by us: the record holds a key, the bytes come in on the way out
 
 
-def stored(attachment: Attachment) -> Json:
+class Known(Protocol):
+    """What is known of a picture or document of ours: its size in bytes, a picture's in pixels, a document's pages."""
+
+    @property
+    def media_type(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def pages(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+
+def stored(key: str, file: Known) -> Json:
     """The source of a picture or document that we keep, with what its limits are checked by."""
     names = ("media_type", "width", "height", "pages", "size")
-    known = {name: value for name in names if (value := getattr(attachment, name))}
-    return {"type": "stored", "key": attachment.blob, **known}
+    known = {name: value for name in names if (value := getattr(file, name))}
+    return {"type": "stored", "key": key, **known}
 
 
 def reference(key: str) -> str:
@@ -86,19 +102,35 @@ def keys_in(messages: Sequence[Json]) -> list[str]:
 
 def filled(messages: Sequence[Json], kept: Mapping[str, bytes]) -> list[Json]:
     """The same messages with the bytes in place of their keys; a note where there are none any more."""
-    return [{**message, "content": [_filled(block, kept) for block in message["content"]]} for message in messages]
+
+    def fill(block: Json) -> Json:
+        source = block["source"]
+        if source.get("type") != "stored":
+            return block
+        data = kept.get(source["key"])
+        if data is None:
+            return in_place_of(block, GONE)
+        media_type = source.get("media_type", "")
+        return {**block, "source": {"type": "base64", "media_type": media_type, "data": b64encode(data).decode()}}
+
+    return _with_media(messages, fill)
 
 
-def _filled(block: Json, kept: Mapping[str, bytes]) -> Json:
-    if block["type"] == "tool_result" and isinstance(block.get("content"), list):
-        return {**block, "content": [_filled(inner, kept) for inner in block["content"]]}
-    if block["type"] not in MEDIA or block["source"].get("type") != "stored":
-        return block
-    data, mark = kept.get(block["source"]["key"]), {name: block[name] for name in ("cache_control",) if name in block}
-    if data is None:
-        return {"type": "text", "text": GONE, **mark}
-    media_type = block["source"].get("media_type", "")
-    return {**block, "source": {"type": "base64", "media_type": media_type, "data": b64encode(data).decode()}}
+def in_place_of(block: Json, words: str) -> Json:
+    """Words that carry the block's cache mark, if it has one."""
+    mark = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
+    return {"type": "text", "text": words, **mark}
+
+
+def _with_media(messages: Sequence[Json], change: Callable[[Json], Json]) -> list[Json]:
+    """The same messages with each picture and document changed, in order, those inside tool results too."""
+
+    def walk(block: Json) -> Json:
+        if block["type"] == "tool_result" and isinstance(block.get("content"), list):
+            return {**block, "content": list(map(walk, block["content"]))}
+        return change(block) if block["type"] in MEDIA else block
+
+    return [{**message, "content": list(map(walk, message["content"]))} for message in messages]
 
 
 def _decoded(data: str) -> bytes:
@@ -131,19 +163,9 @@ def surplus(media: Sequence[Medium]) -> int:
 def thinned(messages: Sequence[Json], count: int) -> list[Json]:
     """The same messages with notes in place of their first ``count`` pictures and documents."""
     left = iter(range(count))
-    return [{**message, "content": _replaced(message["content"], left)} for message in messages]
-
-
-def _replaced(content: Sequence[Json], left: Iterator[int]) -> list[Json]:
-    blocks: list[Json] = []
-    for block in content:
-        if block["type"] in MEDIA and next(left, None) is not None:
-            blocks.append({"type": "text", "text": note(block["source"])})
-        elif block["type"] == "tool_result" and isinstance(block["content"], list):
-            blocks.append({**block, "content": _replaced(block["content"], left)})
-        else:
-            blocks.append(block)
-    return blocks
+    return _with_media(
+        messages, lambda block: block if next(left, None) is None else in_place_of(block, note(block["source"]))
+    )
 
 
 def _all(content: Sequence[Json]) -> Iterator[Json]:
@@ -155,8 +177,8 @@ def _all(content: Sequence[Json]) -> Iterator[Json]:
 
 def pages_of(block: Json) -> int:
     """How many pictures a picture or document counts for."""
-    pages = block.get("source", {}).get("pages") if isinstance(block.get("source"), dict) else None
-    return pages if isinstance(pages, int) and pages > 0 else 1
+    source = block.get("source")
+    return max(_number(source, "pages"), 1) if isinstance(source, dict) else 1
 
 
 def _medium(block: Json) -> Medium:

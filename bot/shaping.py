@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.blocks import SERVER_CALLS, THINKING, is_server_result, text
-from bot.media import MEDIA
+from bot.blocks import SERVER_CALLS, THINKING, is_server_result, text, without
+from bot.media import MEDIA, in_place_of
 from bot.messages import Json
 from bot.models import ModelFacts
 from bot.ports import Prompt
@@ -52,7 +52,7 @@ def _is_ours(tool: Json) -> bool:
 
 
 def _tool(tool: Json, facts: ModelFacts) -> Json:
-    return _marked(tool if facts.strict else _without(tool, "strict"), facts)
+    return _marked(tool if facts.strict else without(tool, "strict"), facts)
 
 
 def _message(message: Json, facts: ModelFacts) -> Json:
@@ -76,31 +76,25 @@ def _block(block: Json, facts: ModelFacts) -> Json | None:
     if kind == "compaction":
         return block if facts.compaction else _summary(block)
     if kind in MEDIA:
-        return block if facts.images else _in_place_of(block, NOT_SHOWN[kind])
+        return block if facts.images else in_place_of(block, NOT_SHOWN[kind])
     if kind == "tool_use" and not facts.tools:
-        return _in_place_of(block, f"(Called the tool {block['name']}: {_as_text(block['input'])})")
+        return in_place_of(block, f"(Called the tool {block['name']}: {_as_text(block['input'])})")
     if kind == "tool_result":
         return _result(block, facts)
-    return block if facts.server_tools else _without(block, *OF_SERVER_TOOLS)
+    return block if facts.server_tools else without(block, *OF_SERVER_TOOLS)
 
 
 def _result(block: Json, facts: ModelFacts) -> Json:
     content = _content(block.get("content", ""), facts)
     if not facts.tools:
-        return _in_place_of(block, f"(The tool returned: {_as_text(content)})")
-    return {**(block if facts.server_tools else _without(block, *OF_SERVER_TOOLS)), "content": content}
+        return in_place_of(block, f"(The tool returned: {_as_text(content)})")
+    return {**(block if facts.server_tools else without(block, *OF_SERVER_TOOLS)), "content": content}
 
 
 def _summary(block: Json) -> Json | None:
     """What another provider folded away, in words."""
     words = block.get("content")
-    return _in_place_of(block, f"<summary>\n{words}\n</summary>") if isinstance(words, str) and words.strip() else None
-
-
-def _in_place_of(block: Json, words: str) -> Json:
-    """Words that carry the block's cache mark, if it has one."""
-    mark = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
-    return text(words) | mark
+    return in_place_of(block, f"<summary>\n{words}\n</summary>") if isinstance(words, str) and words.strip() else None
 
 
 def _as_text(value: Any) -> str:
@@ -121,10 +115,4 @@ def _with_the_user_at_both_ends(messages: Sequence[Json], facts: ModelFacts) -> 
 
 
 def _marked(block: Json, facts: ModelFacts) -> Json:
-    return block if facts.caching else _without(block, "cache_control")
-
-
-def _without(block: Json, *names: str) -> Json:
-    if not any(name in block for name in names):
-        return block
-    return {name: value for name, value in block.items() if name not in names}
+    return block if facts.caching else without(block, "cache_control")

@@ -319,7 +319,6 @@ _TEXTS = {
     "prompt_can": ("What can you do?", "Apa yang bisa kamu lakukan?"),
     "prompt_summary": ("Summarise a file", "Ringkas sebuah file"),
     "sources": ("Sources", "Sumber"),
-    "thanks": ("Thank you, noted.", "Terima kasih, sudah dicatat."),
     "no_file": (
         "A file could not be sent here: {names}",
         "Ada file yang tidak bisa dikirim ke sini: {names}",

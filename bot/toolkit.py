@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from bot.files import NO_FILES, Files, Kept
 from bot.media import stored
 from bot.memory import Memory
-from bot.messages import Attachment, Entry, File, Json, Person, Place
+from bot.messages import Entry, File, Json, Person, Place
 
 log = logging.getLogger(__name__)
 
@@ -219,15 +219,9 @@ def _outcome(block: Json, value: Any, longest: int) -> Outcome:
     output = value if isinstance(value, Output) else Output(value)
     told = result(block, shorten(readable(output.value), longest))
     if output.pictures:
-        pictures = [{"type": "image", "source": stored(_as_attachment(kept))} for kept in output.pictures]
+        pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
         told = {**told, "content": [{"type": "text", "text": told["content"]}, *pictures]}
     return Outcome(told, output.files)
-
-
-def _as_attachment(kept: Kept) -> Attachment:
-    return Attachment(
-        "photo", blob=kept.key, media_type=kept.media_type, width=kept.width, height=kept.height, size=kept.size
-    )
 
 
 def _is_cancelled() -> bool:
