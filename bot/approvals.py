@@ -133,8 +133,8 @@ def _meant(data: str, turn: Turn) -> tuple[str, int] | None:
     """The word and the number of the approval that a button stands for; None for other buttons."""
     word, _, rest = data.partition(":")
     turn_id, _, number = rest.partition(".")
-    known = word in ("ok", "hour", "no") and turn_id == turn.id and number.isdecimal()
-    return (word, int(number)) if known and int(number) < len(turn.approvals) else None
+    known = word in ("ok", "hour", "no") and turn_id == turn.id
+    return next(((word, n) for n in range(len(turn.approvals)) if known and number == str(n)), None)
 
 
 def _decision(approval: Approval, word: str, name: str) -> Approval:

@@ -102,6 +102,16 @@ async def test_a_double_tap_and_a_yes_after_a_no_change_nothing(path: Path) -> N
         assert await bot.store.inbox(HERE.conversation) == []
 
 
+@pytest.mark.parametrize("data", ["ok:{turn}.00", "ok:{turn}.1", "ok:{turn}.", "ok:{turn}.-0", "ok:{turn}.٠", "ok:x.0"])
+async def test_only_a_button_that_was_shown_decides(path: Path, data: str) -> None:
+    async with bot_on(path, LETTER, tools=TOOLS) as bot:
+        await asked(bot)
+        turn = button(bot, "ok").partition(":")[2].partition(".")[0]
+        await bot.hears(tap(data.format(turn=turn)))
+        await bot.wakes()
+        assert SENT == []
+
+
 async def test_only_who_asked_or_a_named_approver_decides(path: Path) -> None:
     async with bot_on(path, LETTER, text("Done."), tools=TOOLS, gate=Gate(approvers=frozenset({"telegram:9"}))) as bot:
         await asked(bot, place=GROUP)
