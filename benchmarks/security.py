@@ -22,6 +22,7 @@ from benchmarks import security_python, security_web
 from benchmarks.security_injections import Injection, cases
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
+from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
 from bot.messages import Attachment, Inbound, Person, Place, Quote
 from bot.toolkit import Toolbox, ToolFault, tool
@@ -154,7 +155,7 @@ async def _webhooks() -> dict[str, Any]:
 
         store = SQLiteStore(Path(folder) / "k.sqlite3", clock)
         wake = LocalWake(run, clock)
-        app = application(_OneDoor(make_door(settings, store, wake, clock)))
+        app = application(OneDoor(make_door(settings, store, wake, clock)))
         passed = []
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
             for path, body, headers in _forged():
@@ -168,17 +169,6 @@ async def _webhooks() -> dict[str, Any]:
         await wake.stop(1)
         store.close()
     return _count(passed)
-
-
-class _OneDoor:
-    def __init__(self, door: Any) -> None:
-        self._door = door
-
-    async def current(self) -> Any:
-        return self._door
-
-    async def renewed(self) -> Any:
-        return self._door
 
 
 def _forged() -> Iterator[tuple[str, bytes, dict[str, str]]]:
@@ -232,8 +222,7 @@ async def _got_through(attack: Attack, wanted: int) -> bool:
     SENT.clear()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "k.sqlite3"
-        answers = [text("Well.")] * 4
-        async with bot_on(path, LETTER, lambda request: answers[0], tools=TOOLS) as bot:
+        async with bot_on(path, LETTER, text("Well."), tools=TOOLS) as bot:
             await bot.hears(inbound("write to Budi", place=GROUP))
             await bot.wakes(GROUP.conversation)
             yes = next(button.data for button in bot.channel.buttons if button.data.startswith("ok:"))

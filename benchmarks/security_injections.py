@@ -38,8 +38,4 @@ def cases() -> Iterator[Injection]:
     """Every order in every way it can come."""
     for way in WAYS:
         for order in ORDERS:
-            yield Injection(way, order, asks="visit" not in _tool(order))
-
-
-def _tool(order: str) -> str:
-    return "visit" if "https://" in order else "send_letter"
+            yield Injection(way, order, asks="https://" not in order)

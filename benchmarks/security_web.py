@@ -6,19 +6,16 @@ that comes from the network came too late.
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Any
-
-from starlette.responses import Response
 
 from bot.web.address import PageRefused
 from bot.web.fetch import Web
 from bot.web.transport import SPOILED, UNREACHED, UNTRUSTED
-from simulator.web import HERE, Answer, Page, Sites, StandInWeb, stand_in_web
+from simulator.web import HERE, Answer, Page, redirect
 from tests.web.attacks import ADDRESSES, BOMBS, LOCATIONS, NAMES, endless
+from tests.web.sites import SITE, site
 
-SITE = "news.example"
 CONNECTED = {UNREACHED, SPOILED, UNTRUSTED}
 SECRET = "secret"
 REBINDINGS: tuple[Sequence[Sequence[str]], ...] = (
@@ -30,10 +27,6 @@ REBINDINGS: tuple[Sequence[Sequence[str]], ...] = (
     ([HERE], []),
 )
 """What a name leads to at each look-up: first for the page that redirects to itself, then for where it leads."""
-
-
-def measure() -> dict[str, Any]:
-    return figures()
 
 
 def figures() -> dict[str, Any]:
@@ -70,15 +63,15 @@ async def _redirects() -> list[bool]:
     """From a site that may be opened, to what may not, at once and after two more hops."""
     pages: dict[str, Answer] = {"/secret": Page(SECRET)}
     for number, location in enumerate(LOCATIONS):
-        pages[f"/{number}"] = _lead(location)
-        pages[f"/{number}/a"] = _lead(f"/{number}/b")
-        pages[f"/{number}/b"] = _lead(f"/{number}")
+        pages[f"/{number}"] = redirect(location)
+        pages[f"/{number}/a"] = redirect(f"/{number}/b")
+        pages[f"/{number}/b"] = redirect(f"/{number}")
     known = {SITE: [HERE], "loopback.example": [HERE], "mixed.example": [HERE, "10.0.0.1"]}
 
     async def resolve(name: str) -> Sequence[str]:
         return known.get(name, ())
 
-    async with _site(pages) as stand_in:
+    async with site(pages) as stand_in:
         web = Web(resolve, stand_in.reach)
         starts = [f"/{number}{hops}" for number in range(len(LOCATIONS)) for hops in ("", "/a")]
         return [await _reaches(web, stand_in.address(SITE, start)) for start in starts]
@@ -93,7 +86,7 @@ async def _rebindings() -> list[bool]:
             found: Sequence[str] = next(waiting)
             return found
 
-        async with _site({"/": _lead("/secret"), "/secret": Page(SECRET)}) as stand_in:
+        async with site({"/": redirect("/secret"), "/secret": Page(SECRET)}) as stand_in:
             passed.append(await _reaches(Web(resolve, stand_in.reach), stand_in.address(SITE)))
     return passed
 
@@ -101,7 +94,7 @@ async def _rebindings() -> list[bool]:
 async def _bodies() -> list[bool]:
     """Bombs and other answers that are too much; here passing is being read."""
     pages: dict[str, Answer] = {path: _made(path) for path in BOMBS}
-    async with _site(pages | {"/endless": endless}) as stand_in:
+    async with site(pages | {"/endless": endless}) as stand_in:
         web = stand_in.web()
         return [not await _is_refused(web, stand_in.address(SITE, path)) for path in (*BOMBS, "/endless")]
 
@@ -126,15 +119,5 @@ async def _nowhere(name: str) -> Sequence[str]:
     return ()
 
 
-def _lead(location: str) -> Answer:
-    return lambda http: Response(status_code=302, headers={"location": location})
-
-
 def _made(path: str) -> Answer:
     return lambda http: BOMBS[path]()
-
-
-@asynccontextmanager
-async def _site(pages: dict[str, Answer]) -> AsyncIterator[StandInWeb]:
-    async with stand_in_web(Sites({SITE: pages})) as web:
-        yield web

@@ -31,7 +31,7 @@ from handlers import webhook
 from handlers.settings import SECRETS
 from simulator import telegram
 from tests.adapters.wire import wire_to
-from tests.bots import turns_of
+from tests.bots import NoWake, turns_of
 from tests.emulator import Account, running_emulator
 from tests.packages.events import http_event, telegram_update
 from tests.recorder import RecordingChannel
@@ -47,11 +47,6 @@ class InstantModel:
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
         on_text("Hello.")
         return Reply([{"type": "text", "text": "Hello."}], "end_turn")
-
-
-class NoWake:
-    async def wake(self, conversation: str, reason: str) -> None:
-        """The benchmark calls the worker itself."""
 
 
 def measure() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from simulator.model_demo_texts import ENGLISH, INDONESIAN, INDONESIAN_WORDS, Te
 from simulator.model_demo_tools import called
 from simulator.model_reply import Answer
 from simulator.model_rules import Json, blocks
-from simulator.telegram_limits import picture_size
+from simulator.pictures import picture_size
 
 SLOWLY = 12
 """How many times longer a slow answer takes per word."""
@@ -94,14 +94,16 @@ def _words(message: Json) -> str:
 
 
 def _spoken(message: Json) -> list[str]:
-    texts = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
-    return [text for text in texts if not text.lstrip().startswith(METADATA)]
+    return [text for text in _text_blocks(message["content"]) if not text.lstrip().startswith(METADATA)]
 
 
 def _was_added(message: Json) -> bool:
     """Whether a person said something while tools ran."""
-    texts = [block["text"] for block in blocks(message["content"]) if block["type"] == "text"]
-    return any(text.lstrip().startswith("<context>") for text in texts)
+    return any(text.lstrip().startswith("<context>") for text in _text_blocks(message["content"]))
+
+
+def _text_blocks(content: str | list[Json]) -> list[str]:
+    return [block["text"] for block in blocks(content) if block["type"] == "text"]
 
 
 def _all_words(messages: list[Json]) -> list[str]:
@@ -118,12 +120,7 @@ def _texts(words: str) -> Texts:
 
 def _spoke(messages: list[Json]) -> bool:
     """Whether the model has said anything in words before."""
-    return any(
-        block["type"] == "text"
-        for message in messages
-        if message["role"] == "assistant"
-        for block in blocks(message["content"])
-    )
+    return any(_text_blocks(message["content"]) for message in messages if message["role"] == "assistant")
 
 
 def _results(messages: list[Json], texts: Texts) -> list[str]:
@@ -134,7 +131,7 @@ def _results(messages: list[Json], texts: Texts) -> list[str]:
 
 
 def _result(call: Json, result: Json, texts: Texts) -> str:
-    value = "\n".join(block["text"] for block in blocks(result.get("content") or []) if block["type"] == "text")
+    value = "\n".join(_text_blocks(result.get("content") or []))
     if result.get("is_error"):
         return texts.failed.format(value=value)
     if call["name"] == "current_time":

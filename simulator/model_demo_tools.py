@@ -21,8 +21,8 @@ warm jacket,1
 torch,1
 snacks,3
 """
-UNITS = {"detik": "seconds", "menit": "minutes", "jam": "hours", "hari": "days", "minggu": "weeks"}
-FILE = r"(?P<name>[\w-][\w .-]*\.\w{1,5})"
+UNITS = {"menit": "minutes", "jam": "hours", "hari": "days", "minggu": "weeks"}
+FILE = r"([\w-][\w .-]*\.\w{1,5})"
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ TRICKS = (
         r"\bbuat(?:kan)? (?:sebuah )?berkas",
         lambda found: {"name": "packing.csv", "content": PACKING},
     ),
-    _trick("send_file", rf"\bsend (?:me )?{FILE}", r"\bkirim(?:kan)? ([\w-][\w .-]*\.\w{1,5})", _one("name")),
-    _trick("read_file", rf"\bread {FILE}", r"\bbaca ([\w-][\w .-]*\.\w{1,5})", _one("name")),
+    _trick("send_file", rf"\bsend (?:me )?{FILE}", rf"\bkirim(?:kan)? {FILE}", _one("name")),
+    _trick("read_file", rf"\bread {FILE}", rf"\bbaca {FILE}", _one("name")),
     _trick("run_python", r"\b(?:plot|chart|python)\b", r"\bgrafik\b", lambda found: {"code": PLOT}),
 )
 """The first that fits counts."""

@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from simulator.model_cache import tokens
-from simulator.model_rules import Json, without_marks
+from simulator.model_rules import Json, blocks, without_marks
 
 KEPT = 1_000
 """Answers that can be compared with."""
@@ -46,21 +46,15 @@ def _reason(before: dict[str, list[str]] | None, now: dict[str, list[str]]) -> s
 
 
 def _prints(request: Json) -> dict[str, list[str]]:
-    messages = [[each["role"], block] for each in request["messages"] for block in _blocks(each["content"])]
+    messages = [[each["role"], block] for each in request["messages"] for block in blocks(each["content"])]
     parts = {
         "model": [request["model"]],
-        "system": _blocks(request.get("system") or []),
+        "system": blocks(request.get("system") or []),
         "tools": request.get("tools") or [],
         "messages": messages,
     }
     return {part: [_print(each) for each in values] for part, values in parts.items()}
 
 
-def _blocks(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
 def _print(value: object) -> str:
-    plain = [value[0], without_marks(value[1])] if isinstance(value, list) else value
-    plain = without_marks(plain) if isinstance(plain, dict) else plain
-    return hashlib.sha256(json.dumps(plain, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(without_marks(value), ensure_ascii=False).encode()).hexdigest()

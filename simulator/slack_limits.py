@@ -45,11 +45,14 @@ def check_markdown(text: str) -> None:
             raise Refused("invalid_blocks", "table is too large")
 
 
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "maxNesting": 100}).enable("table")
+_MARKDOWN.disable(["inline", "lheading", "reference"])
+
+
 def _tables(text: str) -> Iterator[list[list[str]]]:
     """The tables of a Markdown text, each as its rows' cells, the head first."""
     rows: list[list[str]] = []
-    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 100}).enable("table")
-    for token in markdown.disable(["inline", "lheading", "reference"]).parse(text):
+    for token in _MARKDOWN.parse(text):
         match token.type:
             case "table_open":
                 rows = []

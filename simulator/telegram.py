@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from simulator import files
 from simulator.deliver import TelegramWebhook, Update
-from simulator.telegram_limits import ALBUM_LIMIT, Flood, Meter, picture_size
+from simulator.pictures import picture_size
+from simulator.telegram_limits import ALBUM_LIMIT, Flood, Meter
 from simulator.telegram_text import TEXT_LIMIT, spotted
 from simulator.world import (
     Button,
@@ -80,7 +81,6 @@ class Stored(Struct):
     downloaded until ``link_until``."""
 
     id: str
-    kind: str
     path: str
     file: File
     link_until: float = 0.0
@@ -219,10 +219,7 @@ class Telegram:
     async def edit(self, chat: str | int, user: str | int, message_id: str | int, text: str) -> Message:
         """A person changes a message of their own. Raises Mistake."""
         where = self.world.chat("telegram", chat)
-        sender = self.world.member(where, user)
-        native = self._native(where, message_id)
-        if native is None or native["from"]["id"] != sender.telegram_id:
-            raise Mistake(f"{sender.name} has no such message.")
+        native = self._own_native(where, user, message_id)
         if not text.strip():
             raise Mistake("The message is empty.")
         caption = any(kind in native for kind in KINDS)
@@ -235,11 +232,15 @@ class Telegram:
     async def delete(self, chat: str | int, user: str | int, message_id: str | int) -> None:
         """A person deletes a message of their own, of which Telegram tells bots nothing. Raises Mistake."""
         where = self.world.chat("telegram", chat)
-        sender = self.world.member(where, user)
-        native = self._native(where, message_id)
+        native = self._own_native(where, user, message_id)
+        self.retract(where.id, native["message_id"])
+
+    def _own_native(self, chat: Chat, user: str | int, message_id: str | int) -> Json:
+        sender = self.world.member(chat, user)
+        native = self._native(chat, message_id)
         if native is None or native["from"]["id"] != sender.telegram_id:
             raise Mistake(f"{sender.name} has no such message.")
-        self.retract(where.id, native["message_id"])
+        return native
 
     async def tap(self, chat: str | int, user: str | int, message_id: str | int, button: str = "0.0") -> str:
         """A person taps a button ("<row>.<column>"); returns the callback query's id. Raises Mistake."""
@@ -417,7 +418,7 @@ class Telegram:
 
     def _keep(self, file: File, kind: str) -> Stored:
         path = f"{_FOLDERS.get(kind, 'documents')}/file_{len(self.files)}_{file.name}"
-        stored = Stored(f"FILE{secrets.token_hex(12)}", kind, path, file)
+        stored = Stored(f"FILE{secrets.token_hex(12)}", path, file)
         self.files[stored.id] = stored
         files.keep(self.world, file, stored.id)
         return stored

@@ -5,6 +5,7 @@ formatting. Offsets and lengths count UTF-16 code units, byte offsets in refusal
 """
 
 import re
+from bisect import bisect_left
 from html import unescape
 from typing import Any
 
@@ -130,12 +131,12 @@ _EMPTY = re.compile(
 
 def _cleaned(text: str, entities: list[Json]) -> tuple[str, list[Json]]:
     """Without the characters that Telegram takes out, and with spaces for tabs and other control characters."""
-    moved = [0]
-    for char in text:
-        width = units(char)
-        taken_out = _TAKEN_OUT.match(char)
-        moved += [moved[-1] + (0 if taken_out else number) for number in range(1, width + 1)]
-    kept = [{**entity, **_range(moved[entity["offset"]], moved[_end(entity)])} for entity in entities]
+    gone = [units(text[: found.start()]) for found in _TAKEN_OUT.finditer(text)]
+
+    def moved(offset: int) -> int:
+        return offset - bisect_left(gone, offset)
+
+    kept = [{**entity, **_range(moved(entity["offset"]), moved(_end(entity)))} for entity in entities]
     text = _MADE_A_SPACE.sub(" ", _TAKEN_OUT.sub("", text))
     return text, [entity for entity in kept if entity["length"] > 0]
 

@@ -168,12 +168,12 @@ class StandInWeb:
 
 
 @asynccontextmanager
-async def stand_in_web(sites: Sites, port: int = 0) -> AsyncIterator[StandInWeb]:
-    """Serve sites, and under ``/tavily`` a search over their pages. Port 0 is a free one."""
+async def stand_in_web(sites: Sites) -> AsyncIterator[StandInWeb]:
+    """Serve sites, and under ``/tavily`` a search over their pages."""
     served: list[StandInWeb] = []
     search = Search(lambda query: find(served[0], query))
     app = Starlette(routes=[Mount("/tavily", search.app), Mount("/", sites.app)])
-    async with serve(app, port=port) as url:
+    async with serve(app) as url:
         served.append(StandInWeb(sites, url))
         yield served[0]
 
@@ -268,7 +268,7 @@ def demo_sites() -> Sites:
 
 
 @asynccontextmanager
-async def demo_web(port: int = 0) -> AsyncIterator[StandInWeb]:
+async def demo_web() -> AsyncIterator[StandInWeb]:
     """The web that the offline simulator has."""
-    async with stand_in_web(demo_sites(), port) as web:
+    async with stand_in_web(demo_sites()) as web:
         yield web

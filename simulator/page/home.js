@@ -14,12 +14,8 @@ export class Home {
   constructor(names, opened) {
     this.#names = names;
     this.tab = "messages";
-    const choose = (tab) => {
-      this.tab = tab;
-      opened(tab);
-    };
     this.#tabs = Object.entries(TABS).map(([tab, label]) =>
-      h("button", { type: "button", "data-tab": tab, onclick: () => choose(tab) }, label),
+      h("button", { type: "button", "data-tab": tab, onclick: () => opened(tab) }, label),
     );
     this.bar = h("div", { class: "home-tabs", role: "group", "aria-label": "Kabar's page" }, this.#tabs);
     this.element = h("div", { class: "home text", tabindex: "0", role: "region", "aria-label": "Home of Kabar" });

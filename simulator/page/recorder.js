@@ -43,8 +43,7 @@ export class Recorder {
   }
 
   async #finish() {
-    const { file, seconds } = await this.#end().stop();
-    this.#sent({ file, seconds });
+    this.#sent(await this.#end().stop());
   }
 
   #cancel() {

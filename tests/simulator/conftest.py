@@ -1,13 +1,31 @@
-"""Fixtures of the tests that look at the page."""
+"""A bot that only listens, and what the tests need that look at the page."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from typing import Protocol
 
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
+from simulator.app import Simulator
 from tests.browser import launched
+from tests.simulator.recorder import Recorder
 from tests.simulator.staged import DESKTOP, Open, Scheme, Stage, staged
+
+
+class Simulated(Protocol):
+    """Every file's own stage."""
+
+    simulator: Simulator
+
+
+@pytest.fixture
+async def listener(stage: Simulated) -> AsyncIterator[Recorder]:
+    """The bot that this stage's simulator talks to."""
+    recorder = Recorder()
+    async with recorder.served() as url:
+        stage.simulator.connect(url)
+        yield recorder
 
 
 @pytest.fixture(scope="session")

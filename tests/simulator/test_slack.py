@@ -21,6 +21,7 @@ from simulator.slack import ANN_DM, APP_TOKEN, BOT_TOKEN, BOT_USER, BUDI_DM, GEN
 from simulator.world import Fault, File, Message, Mistake
 from tests.clock import FakeClock
 from tests.simulator.recorder import Received, Recorder
+from tests.simulator.refused import refused
 
 MARK = {"event_type": "kabar_part", "event_payload": {"mark": "t1.0"}}
 BUTTONS: list[dict[str, Any]] = [
@@ -54,23 +55,8 @@ async def stage() -> AsyncIterator[Stage]:
         yield Stage(simulator, url, AsyncWebClient(BOT_TOKEN, base_url=slack_base_url(url), timeout=1))
 
 
-@pytest.fixture
-async def listener(stage: Stage) -> AsyncIterator[Recorder]:
-    recorder = Recorder()
-    async with recorder.served() as url:
-        stage.simulator.connect(url)
-        yield recorder
-
-
 def events(received: list[Received]) -> list[dict[str, Any]]:
     return [request.json["event"] for request in received]
-
-
-async def refused(call: Any) -> str:
-    """The error code a call was refused with."""
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
 
 
 # From a person to the bot.

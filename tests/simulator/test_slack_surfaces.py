@@ -19,6 +19,7 @@ from simulator.slack_rates import RATES
 from simulator.world import File, Mistake
 from tests.clock import FakeClock
 from tests.simulator.recorder import Recorder
+from tests.simulator.refused import refused
 
 
 class Stage:
@@ -43,20 +44,6 @@ async def stage() -> AsyncIterator[Stage]:
     simulator.slack.echo = False
     async with serve(simulator) as url:
         yield Stage(simulator, url, clock)
-
-
-@pytest.fixture
-async def listener(stage: Stage) -> AsyncIterator[Recorder]:
-    recorder = Recorder()
-    async with recorder.served() as url:
-        stage.simulator.connect(url)
-        yield recorder
-
-
-async def refused(call: Any) -> str:
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
 
 
 def text(words: str) -> MarkdownTextChunk:

@@ -13,8 +13,8 @@ from telegram.request import HTTPXRequest
 
 from simulator.app import Simulator, serve, telegram_base_url
 from simulator.deliver import QUICK
+from simulator.pictures import picture_size
 from simulator.telegram import ANN_CHAT, BUDI_CHAT, FORUM, GROUP, SECRET, TOKEN, USERNAME
-from simulator.telegram_limits import picture_size
 from simulator.telegram_text import BadRequest as Refusal
 from simulator.telegram_text import formatted
 from simulator.world import Fault, File, Mistake
@@ -55,14 +55,6 @@ async def stage() -> AsyncIterator[Stage]:
     async with serve(simulator) as url, sdk(url) as bot:
         simulator.world.calls.clear()
         yield Stage(simulator, url, bot)
-
-
-@pytest.fixture
-async def listener(stage: Stage) -> AsyncIterator[Recorder]:
-    recorder = Recorder()
-    async with recorder.served() as url:
-        stage.simulator.connect(url)
-        yield recorder
 
 
 # From a person to the bot.

@@ -11,8 +11,9 @@ from telegram.request import HTTPXRequest
 
 from simulator.app import Simulator, serve, telegram_base_url
 from simulator.deliver import QUICK
+from simulator.pictures import picture_size
 from simulator.telegram import ANN_CHAT, BUDI_CHAT, FORUM, GROUP, TOKEN
-from simulator.telegram_limits import DOWNLOAD_LIMIT, LINK_LIFETIME, PHOTO_LIMIT, UPLOAD_LIMIT, Flood, picture_size
+from simulator.telegram_limits import DOWNLOAD_LIMIT, LINK_LIFETIME, PHOTO_LIMIT, UPLOAD_LIMIT, Flood
 from tests.clock import FakeClock
 from tests.simulator.test_telegram import PIXEL
 

@@ -1,12 +1,8 @@
 """Pages, files and pictures as the model reads them: real HTTP, the real readers in their processes."""
 
-import io
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.file_reader import FileReader
@@ -16,16 +12,11 @@ from bot.toolkit import Toolbox, ToolContext
 from bot.tools.web_fetch import PAGE, web_fetch_tool
 from bot.web.reading import BROKEN, NOTHING
 from bot.web.words import LABEL
-from simulator.web import Answer, Page, Sites, StandInWeb, demo_web, pdf, redirect, stand_in_web
+from simulator.web import Answer, Page, StandInWeb, demo_web, pdf, redirect
+from tests.pictures import picture
+from tests.web.sites import SITE, site
 
-SITE = "news.example"
 PLACE = Place("telegram:1", "1")
-
-
-@asynccontextmanager
-async def site(pages: Mapping[str, Answer]) -> AsyncIterator[StandInWeb]:
-    async with stand_in_web(Sites({SITE: pages})) as web:
-        yield web
 
 
 async def opened(web: StandInWeb, address: str, page: int = 1, files: Files = NO_FILES) -> Json:
@@ -92,21 +83,16 @@ async def test_every_kind_of_text_is_read(media_type: str, body: str | bytes, wo
 
 
 async def test_a_picture_is_shown(tmp_path: Path) -> None:
-    file = io.BytesIO()
-    Image.new("RGB", (3_000, 1_000), "red").save(file, "PNG")
     files = Files(FileBlobs(tmp_path), "telegram:1")
-    async with site({"/red.png": Page(file.getvalue(), "image/png")}) as web:
-        words, picture = (await opened(web, web.address(SITE, "/red.png"), files=files))["content"]
+    async with site({"/red.png": Page(picture(3_000, 1_000, colour="red"), "image/png")}) as web:
+        words, shown = (await opened(web, web.address(SITE, "/red.png"), files=files))["content"]
 
     assert words["text"].startswith(LABEL) and "pixels" in words["text"]
-    assert picture["type"] == "image" and max(picture["source"]["width"], picture["source"]["height"]) <= 1_568
+    assert shown["type"] == "image" and max(shown["source"]["width"], shown["source"]["height"]) <= 1_568
 
 
 async def test_a_picture_is_told_where_none_can_be_kept() -> None:
-    file = io.BytesIO()
-    Image.new("RGB", (8, 8)).save(file, "PNG")
-
-    assert "pictures can not be shown here" in await read(Page(file.getvalue(), "image/png"))
+    assert "pictures can not be shown here" in await read(Page(picture(8, 8), "image/png"))
 
 
 @pytest.mark.parametrize(

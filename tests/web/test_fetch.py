@@ -5,7 +5,7 @@ import gzip
 import ssl
 import subprocess
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,16 +16,9 @@ from starlette.responses import Response, StreamingResponse
 from bot.web.address import NOT_FOUND, NOT_PUBLIC, PageRefused, Reach
 from bot.web.fetch import MOST_REDIRECTS, Web, system
 from bot.web.transport import SPOILED, STRANGE_ENCODING, UNREACHED, UNTRUSTED
-from simulator.web import HERE, Answer, Page, Sites, StandInWeb, redirect, stand_in_web
+from simulator.web import HERE, Answer, Page, Sites, redirect
 from tests.web.attacks import BOMBS, LOCATIONS, endless
-
-SITE = "news.example"
-
-
-@asynccontextmanager
-async def site(pages: Mapping[str, Answer]) -> AsyncIterator[StandInWeb]:
-    async with stand_in_web(Sites({SITE: pages})) as web:
-        yield web
+from tests.web.sites import SITE, site
 
 
 async def fetched(answer: Answer) -> bytes:

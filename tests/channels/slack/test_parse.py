@@ -1,8 +1,6 @@
 """Which of Slack's envelopes concern the bot, and what is made of them."""
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.channels.slack.parse import SHORTCUT, parse
-from bot.messages import Attachment, Inbound, Json, Person, Place, Quote, decode_inbound, encode
+from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
+from tests.channels.odd_json import JSON, mutated, storable
 
 AUTHORIZED = {"enterprise_id": None, "team_id": "T1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": False}
 
@@ -303,8 +302,6 @@ def test_a_tap_that_does_not_say_who_where_or_what_is_ignored(missing: str) -> N
 
 # Outside data.
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4))
 REAL = [
     direct("<@U1|a> <!here> &lt;", files=[{"id": "F1", "size": 3}], attachments=[{"is_share": True, "text": "x"}]),
     said("<@UBOT> /new", thread_ts="1.0"),
@@ -315,31 +312,6 @@ REAL = [
 ]
 
 
-def paths(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The way to every value inside a JSON value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield (*path, key)
-        yield from paths(item, (*path, key))
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> Json:
-    """A real envelope with some of its values replaced by anything."""
-    update: Json = copy.deepcopy(draw(st.sampled_from(REAL)))
-    for _ in range(draw(st.integers(1, 3))):
-        *way, last = draw(st.sampled_from([*paths(update)]))
-        holder: Any = update
-        for key in way:
-            holder = holder[key]
-        holder[last] = draw(JSON)
-    return update
-
-
-def storable(inbound: Inbound | None) -> bool:
-    return inbound is None or decode_inbound(encode(inbound)) == inbound
-
-
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["type", "event", "authorizations", "team_id", "actions"]), JSON))
 def test_any_json_object_is_understood_or_ignored(update: Json) -> None:
@@ -347,7 +319,7 @@ def test_any_json_object_is_understood_or_ignored(update: Json) -> None:
 
 
 @settings(deadline=None)
-@given(mutated())
+@given(mutated(REAL))
 def test_an_odd_envelope_is_understood_or_ignored_and_can_be_stored(update: Json) -> None:
     assert storable(parse(update))
 

@@ -1,8 +1,6 @@
 """Which of Telegram's updates concern the bot, and what is made of them."""
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.channels.telegram.parse import KINDS, Me, parse, tap_reply, typing_reply
-from bot.messages import Attachment, Inbound, Json, Person, Place, Quote, decode_inbound, encode
+from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
+from tests.channels.odd_json import JSON, mutated, storable
 
 ME = Me(777001, "MyBot")
 ANN = {"id": 42, "is_bot": False, "first_name": "Ann", "last_name": "Lee", "language_code": "id"}
@@ -460,8 +459,6 @@ def test_a_tap_is_acknowledged_in_the_reply_body() -> None:
 
 # Outside data.
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4))
 REAL = [
     message(
         "😀 @mybot hi", GROUP, entities=[mention(3, 6), {"type": "code", "offset": 0, "length": 2}], quote={"text": "q"}
@@ -488,31 +485,6 @@ REAL = [
 ]
 
 
-def paths(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The way to every value inside a JSON value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield (*path, key)
-        yield from paths(item, (*path, key))
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> Json:
-    """A real update with some of its values replaced by anything."""
-    update: Json = copy.deepcopy(draw(st.sampled_from(REAL)))
-    for _ in range(draw(st.integers(1, 3))):
-        *way, last = draw(st.sampled_from([*paths(update)]))
-        holder: Any = update
-        for key in way:
-            holder = holder[key]
-        holder[last] = draw(JSON)
-    return update
-
-
-def storable(inbound: Inbound | None) -> bool:
-    return inbound is None or decode_inbound(encode(inbound)) == inbound
-
-
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KINDS), JSON))
 def test_any_json_object_is_understood_or_ignored(update: Json) -> None:
@@ -520,7 +492,7 @@ def test_any_json_object_is_understood_or_ignored(update: Json) -> None:
 
 
 @settings(deadline=None)
-@given(mutated())
+@given(mutated(REAL))
 def test_an_odd_update_is_understood_or_ignored_and_can_be_stored(update: Json) -> None:
     assert storable(parse(update, ME))
 
