@@ -5,7 +5,7 @@ the conversation it is in, and no others.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -45,6 +45,13 @@ def kept_in(entries: Iterable[Entry]) -> list[Kept]:
             taken.add(name)
             found[kept.key, kept.name] = replace(kept, name=name)
     return list(found.values())
+
+
+def named(name: str, known: Sequence[Kept]) -> Kept | None:
+    """By its name or its reference, whatever stands around it; the newest where several are meant."""
+    wanted = name.strip().strip('"')
+    exact = (kept for kept in reversed(known) if wanted in (kept.name, kept.reference))
+    return next(exact, next((kept for kept in reversed(known) if kept.reference in wanted), None))
 
 
 def _all(entries: Iterable[Entry]) -> Iterator[Kept]:
@@ -122,11 +129,8 @@ class Files:
         return kept_in(await self._record())
 
     async def find(self, name: str) -> Kept | None:
-        """By its name or its reference, whatever stands around it."""
-        wanted = name.strip().strip('"')
-        known = await self.all()
-        exact = (kept for kept in reversed(known) if wanted in (kept.name, kept.reference))
-        return next(exact, next((kept for kept in reversed(known) if kept.reference in wanted), None))
+        """As ``named``, of all there are."""
+        return named(name, await self.all())
 
     async def data(self, kept: Kept) -> bytes | None:
         return await self._blobs.get(kept.key) if self._blobs else None

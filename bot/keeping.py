@@ -24,6 +24,9 @@ MOST_PENDING = 50
 """Messages handed out at once. A DynamoDB transaction has 100 items, and room must be left for entries and answered
 messages."""
 
+MOST_REMINDERS = 100
+"""Of one conversation, handed out at once."""
+
 COUNTED_DAYS = 101
 """Days back from today of which a counter may still be there: ``Spend.keep`` seconds after it was last added to."""
 

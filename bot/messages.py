@@ -516,6 +516,7 @@ _turn_decoder = json.Decoder(Turn)
 _run_decoder = json.Decoder(ToolRun)
 _settings_decoder = json.Decoder(ChatSettings)
 _profile_decoder = json.Decoder(Profile)
+_reminder_decoder = json.Decoder(Reminder)
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -540,3 +541,7 @@ def decode_settings(data: bytes) -> ChatSettings:
 
 def decode_profile(data: bytes) -> Profile:
     return _profile_decoder.decode(data)
+
+
+def decode_reminder(data: bytes) -> Reminder:
+    return _reminder_decoder.decode(data)

@@ -102,7 +102,7 @@ def _on(text: str, zone: str) -> int:
         )
     day, time, offset = found.groups()
     local = datetime.fromisoformat(f"{day}T{time}{(offset or '').replace('Z', '+00:00')}")
-    return _unix(local if local.tzinfo else local.replace(tzinfo=zone_of(zone)))
+    return _unix(local) if local.tzinfo else _at(local, zone)
 
 
 def _after(text: str, now: float, zone: str) -> int:
@@ -138,7 +138,7 @@ def recurrence(repeat: str, at: int, zone: str) -> str:
     if any(later - earlier < timedelta(seconds=CLOSEST) for earlier, later in pairwise(times)):
         raise Unfit("That is more often than once an hour, which is the most.")
     if count:  # counted down nowhere: it ends with its last time
-        parts["UNTIL"] = _utc(_unix(times[:count][-1].replace(tzinfo=zone_of(zone))))
+        parts["UNTIL"] = _utc(_at(times[:count][-1], zone))
     return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
@@ -196,15 +196,15 @@ def _until(value: str, zone: str) -> str:
         if value.endswith("Z"):
             return _utc(_unix(datetime.strptime(value, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)))
         local = datetime.strptime(value if "T" in value else f"{value}T235959", "%Y%m%dT%H%M%S")
-        return _utc(_unix(local.replace(tzinfo=zone_of(zone))))
+        return _utc(_at(local, zone))
     except (ValueError, OverflowError):
         raise Unfit(f"UNTIL={value} is not a time that exists.") from None
 
 
 def first(rule: str, at: int, zone: str, now: float) -> int:
     """The first time of a rule that is not before ``at``. Raises Unfit where it is more than two years away."""
-    wall = next(_times(_read(rule), _local(at, zone), zone), None)
-    if wall is None or (found := _unix(wall.replace(tzinfo=zone_of(zone)))) > now + FARTHEST:
+    wall = next(_times(parts_of(rule), _local(at, zone), zone), None)
+    if wall is None or (found := _at(wall, zone)) > now + FARTHEST:
         raise Unfit("The first time of that recurrence is more than two years away.")
     return found
 
@@ -212,11 +212,12 @@ def first(rule: str, at: int, zone: str, now: float) -> int:
 def following(rule: str, at: int, zone: str, now: float) -> int | None:
     """The next time after ``at``, one of the rule's times, that is still to come; None where it has ended."""
     least = max(now, at + CLOSEST - 1)
-    times = (_unix(wall.replace(tzinfo=zone_of(zone))) for wall in _times(_read(rule), _local(at, zone), zone))
+    times = (_at(wall, zone) for wall in _times(parts_of(rule), _local(at, zone), zone))
     return next((found for found in times if found > least), None)
 
 
-def _read(rule: str) -> dict[str, str]:
+def parts_of(rule: str) -> dict[str, str]:
+    """Of a rule that ``recurrence`` made."""
     return dict(part.split("=", 1) for part in rule.split(";"))
 
 
@@ -246,6 +247,11 @@ def stated(at: int, zone: str) -> str:
 
 def _local(at: int, zone: str) -> datetime:
     return datetime.fromtimestamp(at, zone_of(zone)).replace(tzinfo=None)
+
+
+def _at(wall: datetime, zone: str) -> int:
+    """The Unix time at which the clock on the wall shows this."""
+    return _unix(wall.replace(tzinfo=zone_of(zone)))
 
 
 def _unix(at: datetime) -> int:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from bot.errors import StoreUnavailable
 from bot.intake import accept
 from bot.messages import Asked, Button, Entry, Inbound, Person, Place, Reminder, Returned, Voted
-from bot.moments import DAYS, Unfit, first, following, is_zone, moment, recurrence, stated, zone_of
+from bot.moments import DAYS, Unfit, first, following, is_zone, moment, parts_of, recurrence, stated, zone_of
 from bot.moving import moved_place
 from bot.ports import Clock, Receipt, Scheduler, Store, Wake
 from bot.profiles import change
@@ -102,6 +102,11 @@ def _inbound(reminder: Reminder, at: int, now: float) -> Inbound:
 
 def _mark(id: str) -> str:
     return f"due.{id}."
+
+
+def _due_at(inbound: Inbound) -> int:
+    """The time that ``_inbound`` wrote into its id."""
+    return int(inbound.id.rpartition(".")[2])
 
 
 def is_waiting(reminder: Reminder) -> bool:
@@ -264,7 +269,7 @@ def _id(place: Place, person: Person, text: str, at: int, rule: str, asks: bool)
 
 def _told(inbound: Inbound, reminder: Reminder | None, now: float, *, pauses: bool) -> Answer:
     lines = [_say(inbound, "reminder_for" if inbound.place.group and inbound.sender.name else "reminder")]
-    at = int(inbound.id.rpartition(".")[2])
+    at = _due_at(inbound)
     if now - at > LATE:
         zone = reminder.zone if reminder else inbound.sender.zone
         lines.append(_say(inbound, "reminder_late", time=_shown(at, zone, inbound.sender.language)))
@@ -275,7 +280,7 @@ def _told(inbound: Inbound, reminder: Reminder | None, now: float, *, pauses: bo
 
 def _question(inbound: Inbound, reminder: Reminder | None) -> Inbound:
     """What the model is asked: it must not take it for a wish to set this up."""
-    at = int(inbound.id.rpartition(".")[2])
+    at = _due_at(inbound)
     time = stated(at, reminder.zone if reminder and is_zone(reminder.zone) else "UTC")
     label = f"(Scheduled by me earlier for {time}; answer it now.)"
     return replace(inbound, kind="message", command="", data="", text=f"{label}\n{inbound.text}")
@@ -380,7 +385,7 @@ def _shown(at: int, zone: str, language: str) -> str:
 
 def _repeats(rule: str, language: str) -> str:
     """A rule in words, as far as a list needs them."""
-    parts = dict(part.split("=", 1) for part in rule.split(";"))
+    parts = parts_of(rule)
     interval = parts.get("INTERVAL", "1")
     often = say(f"{'every' if interval == '1' else 'each'}_{parts['FREQ'].lower()}", language, n=interval)
     names = dict(zip(DAYS, say("weekdays", language).split(), strict=True))

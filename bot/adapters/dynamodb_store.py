@@ -43,11 +43,10 @@ from botocore.exceptions import (
     HTTPClientError,
     NoCredentialsError,
 )
-from msgspec import json
 from msgspec.structs import replace
 
 from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
-from bot.keeping import MOST_PENDING, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
+from bot.keeping import MOST_PENDING, MOST_REMINDERS, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
 from bot.messages import (
     Bill,
     ChatSettings,
@@ -63,6 +62,7 @@ from bot.messages import (
     decode_entry,
     decode_inbound,
     decode_profile,
+    decode_reminder,
     decode_settings,
     decode_tool_run,
     decode_turn,
@@ -88,9 +88,6 @@ TRANSACTION_BYTES = 4_000_000
 """A transaction may carry 4 MB; the rest is left to keys and the head."""
 
 BATCH_KEYS = 100
-
-MOST_REMINDERS = 100
-"""Of one conversation, handed out at once."""
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
@@ -166,9 +163,6 @@ _LAST_ENTRY = "H#:"
 """Sorts behind every entry: ":" is the character after "9"."""
 
 _IS_OLD_TOMBSTONE = "attribute_not_exists(pending) AND expires_at <= :old"
-
-
-_decode_reminder = json.Decoder(Reminder).decode
 
 
 class _ConditionFailed(Exception):
@@ -405,7 +399,7 @@ class DynamoDBStore:
     async def reminders(self, conversation: str) -> list[Reminder]:
         """Asks for one attribute: whoever may read this need not be allowed to read anything else."""
         pages = self._pages(conversation, "R#", "R$", ProjectionExpression="reminder")
-        reminders = [_decode_reminder(item["reminder"]["B"]) async for page in pages for item in page]
+        reminders = [decode_reminder(item["reminder"]["B"]) async for page in pages for item in page]
         return sorted(reminders, key=lambda each: (each.at, each.id))[:MOST_REMINDERS]
 
     async def put_reminder(self, reminder: Reminder) -> None:
@@ -431,22 +425,8 @@ class DynamoDBStore:
     async def overdue_reminders(self, since: int, before: int) -> list[tuple[str, str, int]]:
         """Conversation, id and time of those whose time, in Unix seconds, lies between these two, for a sweep. As
         ``overdue``; one that is paused, or told already, may be among them."""
-        found = []
-        for shard in SHARDS:
-            answer = await self._call(
-                self._client.query,
-                TableName=self._table,
-                IndexName="due",
-                KeyConditionExpression="due_shard = :shard AND received_at BETWEEN :since AND :before",
-                ExpressionAttributeValues={
-                    ":shard": {"S": f"R{shard}"},
-                    ":since": _number(since),
-                    ":before": _number(before),
-                },
-                Limit=MOST_OVERDUE,
-            )
-            found += [_reminded(item) for item in answer["Items"]]
-        return found
+        between = {":since": _number(since), ":before": _number(before)}
+        return [_reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
 
     async def forget(self, head: Head) -> None:
         """Every write holds only while the lease does: a worker that was stalled deletes nothing of what came after.
@@ -479,19 +459,23 @@ class DynamoDBStore:
         await self._fenced([{"Delete": self._guard(head)}, *last[early:]], head)
 
     async def overdue(self, before: int) -> list[str]:
-        """One query of one page for each shard, oldest first."""
-        found: dict[str, None] = {}
+        items = await self._due("", "< :before", {":before": _number(before)})
+        return list(dict.fromkeys(item["pk"]["S"].removeprefix("C#") for item in items))
+
+    async def _due(self, kind: str, received: str, values: Item) -> list[Item]:
+        """One query of one page for each shard of a kind ("R": reminders), oldest first."""
+        found: list[Item] = []
         for shard in SHARDS:
             answer = await self._call(
                 self._client.query,
                 TableName=self._table,
                 IndexName="due",
-                KeyConditionExpression="due_shard = :shard AND received_at < :before",
-                ExpressionAttributeValues={":shard": {"S": shard}, ":before": _number(before)},
+                KeyConditionExpression=f"due_shard = :shard AND received_at {received}",
+                ExpressionAttributeValues={":shard": {"S": f"{kind}{shard}"}, **values},
                 Limit=MOST_OVERDUE,
             )
-            found.update((item["pk"]["S"].removeprefix("C#"), None) for item in answer["Items"])
-        return list(found)
+            found += answer["Items"]
+        return found
 
     def _update_head(self, head: Head, stored: Head, release: bool) -> dict[str, Any]:
         """The one write that every step goes through."""

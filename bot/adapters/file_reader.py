@@ -5,12 +5,11 @@ That process gets the file and nothing else: no environment, no connection. Its 
 
 import asyncio
 import logging
-import os
-import sys
 from typing import Protocol
 
 from msgspec import DecodeError, ValidationError, msgpack
 
+from bot.apart import ended
 from bot.errors import FileRefused, SendLater
 from bot.ports import Read
 from bot.reading import process as reading
@@ -72,38 +71,17 @@ class FileReader:
 async def _read_apart(data: bytes, seconds: float) -> Read:
     """Raises FileRefused."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", reading.__name__),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=_environment(),
-        )
+        answer, returncode = await ended(reading.__name__, data, seconds)
+    except TimeoutError:
+        raise FileRefused(f"Reading the file takes longer than {seconds:.0f} seconds.") from None
     except OSError as fault:  # no memory or no process left
         log.warning("error=<%s> | no process could be started to read a file", type(fault).__name__)
         raise FileRefused(NOT_NOW) from fault
     try:
-        async with asyncio.timeout(seconds):
-            answer, _ = await process.communicate(data)
-    except TimeoutError:
-        raise FileRefused(f"Reading the file takes longer than {seconds:.0f} seconds.") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.communicate()
-    try:
         outcome = msgpack.decode(answer, type=reading.Outcome)
     except (DecodeError, ValidationError) as fault:
-        log.warning("returncode=<%s> | the process that read a file ended without an answer", process.returncode)
+        log.warning("returncode=<%s> | the process that read a file ended without an answer", returncode)
         raise FileRefused(reading.BROKEN) from fault
     if outcome.read is None:
         raise FileRefused(outcome.refused)
     return outcome.read
-
-
-def _environment() -> dict[str, str]:
-    """Where our modules and Python's own library are (Lambda's Python finds the latter by this alone); no secrets."""
-    return {
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "LD_LIBRARY_PATH": f"{sys.base_exec_prefix}/lib",
-    }

@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from msgspec import json
 from msgspec.structs import replace
 
 from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
-from bot.keeping import MOST_PENDING, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
+from bot.keeping import MOST_PENDING, MOST_REMINDERS, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
 from bot.messages import (
     Bill,
     ChatSettings,
@@ -33,6 +32,7 @@ from bot.messages import (
     decode_entry,
     decode_inbound,
     decode_profile,
+    decode_reminder,
     decode_settings,
     decode_tool_run,
     decode_turn,
@@ -43,9 +43,6 @@ from bot.ports import Change, Clock, Receipt
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
 
-MOST_REMINDERS = 100
-"""Of one conversation, handed out at once."""
-
 GRACE = 3600
 """Seconds that what has expired is kept: a turn may be about to take what it saw a moment before."""
 
@@ -53,7 +50,6 @@ LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
 
 _TALLY = Bill.__struct_fields__
-_decode_reminder = json.Decoder(Reminder).decode
 
 _CONVERSATIONS = """
 CREATE TABLE head (
@@ -406,7 +402,7 @@ def _reminders(database: sqlite3.Connection, conversation: str) -> list[Reminder
     rows = database.execute(
         "SELECT reminder FROM reminder WHERE conversation = ? ORDER BY at, id LIMIT ?", (conversation, MOST_REMINDERS)
     )
-    return [_decode_reminder(reminder) for (reminder,) in rows]
+    return [decode_reminder(reminder) for (reminder,) in rows]
 
 
 def _put_reminder(database: sqlite3.Connection, reminder: Reminder) -> None:
@@ -421,7 +417,7 @@ def _delete_reminder(database: sqlite3.Connection, conversation: str, id: str) -
 
 def _reminders_until(database: sqlite3.Connection, before: int) -> list[Reminder]:
     rows = database.execute("SELECT reminder FROM reminder WHERE at < ? ORDER BY at", (before,))
-    return [_decode_reminder(reminder) for (reminder,) in rows]
+    return [decode_reminder(reminder) for (reminder,) in rows]
 
 
 def _forget(database: sqlite3.Connection, head: Head, now: int) -> None:

@@ -6,6 +6,7 @@ ends takes this process along, which holds nothing and is given nothing of ours.
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec import Struct, msgpack
@@ -85,14 +86,15 @@ def limit() -> None:
                 resource.setrlimit(what, (most, most))
 
 
-def main() -> None:
+def serve(work: Callable[[bytes], bytes]) -> None:
+    """All that such a process does: what comes in through ``work`` and out, within the limits."""
     limit()
     answer = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no part of the answer
-    encoded = msgpack.encode(outcome(sys.stdin.buffer.read()))
+    done = work(sys.stdin.buffer.read())
     with os.fdopen(answer, "wb") as out:
-        out.write(encoded)
+        out.write(done)
 
 
 if __name__ == "__main__":
-    main()
+    serve(lambda data: msgpack.encode(outcome(data)))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.files import Kept
+from bot.files import Kept, named
 from bot.messages import File
 from bot.toolkit import Output, ToolContext, ToolFault, tool
 from bot.tools.reopen import opened
@@ -48,13 +48,16 @@ async def search_files(
     context: ToolContext,
 ) -> str:
     """Find words in all files of this chat that have text; tells the file, the page and what stands around them."""
+    wanted = words.lower()
     hits: list[str] = []
     for kept in await context.files.all():
         text = await context.files.text(kept) or ""
-        lowered, wanted, at = text.lower(), words.lower(), -1
+        lowered, at = text.lower(), -1
         while len(hits) < MOST_FOUND and (at := lowered.find(wanted, at + 1)) >= 0:
             around = " ".join(text[max(at - AROUND, 0) : at + len(wanted) + AROUND].split())
             hits.append(f"{kept.name}, character {at}: … {around} …")
+        if len(hits) == MOST_FOUND:
+            break
     return "\n".join(hits) or "Nothing was found."
 
 
@@ -81,9 +84,10 @@ async def send_file(name: Name, context: ToolContext) -> Output:
 
 async def found(name: str, context: ToolContext) -> Kept:
     """The file of that name. Raises ToolFault naming those there are."""
-    kept = await context.files.find(name)
+    known = await context.files.all()
+    kept = named(name, known)
     if kept is None:
-        names = ", ".join(each.name for each in await context.files.all()) or "none"
+        names = ", ".join(each.name for each in known) or "none"
         raise ToolFault(f"There is no file {name!r} in this chat. There are: {names}.")
     return kept
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from bot.errors import FileRefused
-from bot.files import Files, Kept, safe_name
+from bot.files import Files, Kept, named, safe_name
 from bot.messages import File
 from bot.ports import Reader
 from bot.sandbox.port import CanNotRun, Item, Job, Ran, Sandbox
@@ -89,11 +89,12 @@ def _description(sandbox: Sandbox) -> str:
 async def _taken_along(names: Sequence[str], files: Files, largest: int) -> tuple[Item, ...]:
     if len(names) > MOST_FILES:
         raise ToolFault(f"At most {MOST_FILES} files at once.")
+    known = await files.all() if names else []
     items: dict[str, Item] = {}
     for name in names:
-        kept = await files.find(name)
+        kept = named(name, known)
         if kept is None:
-            there = ", ".join(each.name for each in (await files.all())[-MOST_FILES:]) or "none yet"
+            there = ", ".join(each.name for each in known[-MOST_FILES:]) or "none yet"
             raise ToolFault(f"There is no file {name!r} in this chat. There are: {there}.")
         data = await files.data(kept)
         if data is None:

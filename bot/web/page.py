@@ -1,4 +1,4 @@
-"""A web page as Markdown, read in a process of its own (``bot/web/apart.py``): Source in, Page out, as MessagePack.
+"""A web page as Markdown, read in a process of its own (``bot/apart.py``): Source in, Page out, as MessagePack.
 
 The reader is html-to-markdown: Rust, no model, no network. What a person would not see is left out, because it is where
 pages hide words for machines; what is around the page (menus, footers) is left out unless nothing else is there.
@@ -6,15 +6,13 @@ pages hide words for machines; what is around the page (menus, footers) is left 
 
 import codecs
 import html
-import os
 import re
-import sys
 
 from msgspec import Struct, msgpack
 
 from bot.reading.limits import LONGEST_TEXT
 from bot.reading.plain import plain
-from bot.reading.process import limit
+from bot.reading.process import serve
 
 AROUND = [
     "nav",
@@ -108,14 +106,5 @@ def known(name: str) -> str:
     return {"iso8859-1": "cp1252", "ascii": "cp1252"}.get(found.name, found.name)
 
 
-def main() -> None:
-    limit()
-    answer = os.dup(1)
-    os.dup2(2, 1)  # what a library prints is no part of the answer
-    page = read(msgpack.decode(sys.stdin.buffer.read(), type=Source))
-    with os.fdopen(answer, "wb") as out:
-        out.write(msgpack.encode(page))
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda data: msgpack.encode(read(msgpack.decode(data, type=Source))))

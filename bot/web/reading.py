@@ -3,13 +3,13 @@
 import asyncio
 import logging
 
-from msgspec import DecodeError, Struct, ValidationError, msgpack
+from msgspec import Struct, msgpack
 
+from bot.apart import apart
 from bot.errors import FileRefused
 from bot.ports import Read, Reader
 from bot.web import page
 from bot.web.address import PageRefused
-from bot.web.apart import apart
 from bot.web.fetch import HTML, UNTOLD, Fetched
 from bot.web.page import Page, Source
 
@@ -26,12 +26,11 @@ NOT_NOW = "The page can not be read at the moment."
 
 
 class Readable(Struct, frozen=True):
-    """``picture`` is there where it is one. ``pages`` are of a PDF."""
+    """``picture`` is there where it is one."""
 
     address: str
     text: str = ""
     title: str = ""
-    pages: int = 0
     picture: Read | None = None
 
 
@@ -57,20 +56,18 @@ class Reading:
             return Readable(fetched.address, title=name, picture=read)
         if not read.text.strip():
             raise PageRefused("This file has no text that can be read, only pictures of it.")
-        return Readable(fetched.address, read.text, name, read.pages)
+        return Readable(fetched.address, read.text, name)
 
     async def _page(self, fetched: Fetched) -> Page:
         source = msgpack.encode(Source(fetched.data, fetched.address, fetched.charset))
         try:
             async with self._room:
                 found = msgpack.decode(await apart(page.__name__, source, self._seconds), type=Page)
+        except (TimeoutError, ValueError) as fault:  # msgspec's own are ValueErrors
+            raise PageRefused(BROKEN) from fault
         except OSError as fault:
-            if isinstance(fault, TimeoutError):
-                raise PageRefused(BROKEN) from fault
             log.warning("error=<%s> | no process could be started to read a page", type(fault).__name__)
             raise PageRefused(NOT_NOW) from fault
-        except (ValueError, DecodeError, ValidationError) as fault:
-            raise PageRefused(BROKEN) from fault
         if not found.text:
             raise PageRefused(NOTHING)
         return found

@@ -55,12 +55,6 @@ def spoken(blocks: Iterable[Json]) -> str:
     return "\n\n".join(piece.strip() for piece in pieces if piece.strip())
 
 
-def with_sources(blocks: Iterable[Json], heading: str) -> str:
-    """What a person reads of a last reply, and what it rests on."""
-    kept = list(blocks)
-    return "\n\n".join(filter(None, (spoken(kept), sources(kept, heading))))
-
-
 def _citations(blocks: Iterable[Json]) -> Iterator[Json]:
     for block in blocks:
         found = block.get("citations") if block.get("type") == "text" else None

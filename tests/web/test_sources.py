@@ -1,7 +1,7 @@
 """What the provider's search found is shown as a list that the person can open."""
 
 from bot.messages import Json
-from bot.web.sources import Cited, cited, sources, spoken, with_sources
+from bot.web.sources import Cited, cited, sources, spoken
 
 
 def said(words: str, *citations: Json) -> Json:
@@ -32,7 +32,7 @@ def test_each_cited_page_is_named_once_in_the_order_of_the_sentences() -> None:
 
 def test_an_answer_without_citations_has_no_list() -> None:
     assert sources([said("x"), SEARCH, FOUND], "Sources") == ""
-    assert with_sources([said("x")], "Sources") == "x"
+    assert spoken([said("x")]) == "x"
 
 
 def test_a_page_that_the_answer_links_to_itself_is_not_named_again() -> None:
@@ -57,7 +57,7 @@ def test_sentences_that_come_in_blocks_of_their_own_are_one_text() -> None:
     blocks = [said("Let me look."), SEARCH, FOUND, said("Rice is "), said("14,000 rupiah", citation(A)), said(".")]
 
     assert spoken(blocks) == "Let me look.\n\nRice is 14,000 rupiah."
-    assert with_sources(blocks, "Sources") == f"Let me look.\n\nRice is 14,000 rupiah.\n\n**Sources**\n- [Rice]({A})"
+    assert sources(blocks, "Sources") == f"**Sources**\n- [Rice]({A})"
 
 
 def test_a_long_list_ends_early() -> None:

@@ -12,6 +12,14 @@ from collections.abc import Sequence
 async def apart(module: str, data: bytes, seconds: float) -> bytes:
     """What a module, run as a program, writes to its output. Raises OSError where no process could be started,
     TimeoutError where it took longer, and ValueError where it ended without success."""
+    answer, returncode = await ended(module, data, seconds)
+    if returncode:
+        raise ValueError(f"{module} ended with {returncode}")
+    return answer
+
+
+async def ended(module: str, data: bytes, seconds: float) -> tuple[bytes, int | None]:
+    """The same, however it ended, and how it did."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module),
         stdin=asyncio.subprocess.PIPE,
@@ -26,9 +34,7 @@ async def apart(module: str, data: bytes, seconds: float) -> bytes:
         if process.returncode is None:
             process.kill()
             await process.communicate()
-    if process.returncode:
-        raise ValueError(f"{module} ended with {process.returncode}")
-    return answer
+    return answer, process.returncode
 
 
 def environment(path: Sequence[str]) -> dict[str, str]:

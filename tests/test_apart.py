@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.web.apart import apart, environment
+from bot.apart import apart, ended, environment
 
 
 async def test_what_the_process_writes_comes_back() -> None:
@@ -13,6 +13,10 @@ async def test_one_that_fails_or_is_not_there_is_told() -> None:
     for module in ("json.tool", "no.such.module"):
         with pytest.raises(ValueError, match=module):
             await apart(module, b"{", 30)
+
+
+async def test_how_one_ended_is_told_where_it_is_asked_for() -> None:
+    assert await ended("json.tool", b"{", 30) == (b"", 1)
 
 
 async def test_one_that_takes_too_long_is_ended() -> None:
