@@ -4,7 +4,6 @@ Lambda gives each conversation (``TenantId``) an environment of its own. In it a
 without its environment, and nothing of it is left for the next one.
 """
 
-import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,6 @@ from bot.sandbox.kernel import LINUX, PR_SET_DUMPABLE, prctl
 from bot.sandbox.port import Job
 from handlers.loop import run
 
-SECONDS = 60.0
-"""As adapters/lambda_sandbox.py says."""
 SPARE = 400 * 1024 * 1024
 """Bytes of the function's memory that are not the script's: this process, and what it packs."""
 AWS_TASK_ROOT = Path("/var/task")
@@ -57,8 +54,4 @@ def _box(megabytes: int) -> Box:
         with suppress(OSError):
             prctl(PR_SET_DUMPABLE, 0)  # this process's memory and environment are nobody's but the kernel's
     memory = megabytes * 1024 * 1024 - SPARE
-    return Box(seconds=SECONDS, memory=memory, largest=wire.LARGEST, libraries=_libraries())
-
-
-def _libraries() -> tuple[Path, ...]:
-    return (Path(os.path.realpath(ROOT)),)
+    return Box(seconds=wire.SECONDS, memory=memory, largest=wire.LARGEST, libraries=(ROOT.resolve(),))

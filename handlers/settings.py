@@ -163,18 +163,21 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 def names(text: str) -> frozenset[str]:
     """Of a list separated by commas."""
-    return frozenset(filter(None, map(str.strip, text.split(","))))
+    return frozenset(_listed(text))
 
 
 def models(settings: Settings) -> tuple[str, ...]:
     """Those that people may choose, the usual one first."""
-    others = (name.strip() for name in settings.kabar_models.split(","))
-    return tuple(dict.fromkeys(name for name in (settings.kabar_model, *others) if name))
+    return tuple(dict.fromkeys((settings.kabar_model, *_listed(settings.kabar_models))))
 
 
 def features(text: str) -> list[str]:
     """The names of KABAR_MODEL_FEATURES; [] for the word none."""
-    return [] if text == "none" else [name for name in map(str.strip, text.split(",")) if name]
+    return [] if text == "none" else _listed(text)
+
+
+def _listed(text: str) -> list[str]:
+    return [name for name in map(str.strip, text.split(",")) if name]
 
 
 def provider(settings: Settings) -> str:

@@ -24,8 +24,8 @@ from bot.errors import ConfigError, StoreUnavailable
 from bot.intake import accept, sweep
 from bot.messages import Inbound, Json
 from bot.ports import Receipt
-from handlers.aws import Aws
-from handlers.door import Door, Doors, aws_doors, aws_parts
+from handlers.aws import Aws, Secrets
+from handlers.door import Door, Doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings, read_settings
 
@@ -148,8 +148,8 @@ def handler(event: Any, context: Any) -> Any:
         settings = read_settings(os.environ)
         logs.set_up(settings.kabar_log_level)
         aws = Aws(settings.aws_endpoint_url)
-        doors = aws_doors(settings, aws)
-        store, _, _ = aws_parts(settings, aws)
+        store, wake, clock = aws_parts(settings, aws)
+        doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)
         _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws, settings, store))
     function = _function[0]
     if due := event.get("due"):

@@ -6,7 +6,6 @@ Drawn by the simulator's page in this machine's Chromium and its fonts, from wha
 import asyncio
 import json
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from playwright.async_api import Browser, Page
 
 from bot.channels.slack.render import render as slack
 from bot.channels.telegram.render import render as telegram
+from scripts.pictures import keep
 from simulator.app import Simulator, serve
 from tests.browser import launched
 from tests.gallery import answers
@@ -23,8 +23,6 @@ from tests.gallery import answers
 Json = dict[str, Any]
 
 FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
-COLOURS = 256
-"""Of a picture: enough for text, and a third of the bytes."""
 
 
 class View(Struct, frozen=True):
@@ -79,7 +77,7 @@ DRAW = """async ([platform, shown, width, columns, tallest]) => {
 def drawn(platform: str, markdown: str) -> list[Json]:
     """The messages as the page wants them. Of a long answer the first are enough."""
     parts = (telegram if platform == "telegram" else slack)(markdown)[:3]
-    return [{"text": part.text.strip("\\n "), "entities": part.markup} for part in parts]
+    return [{"text": part.text.rstrip("\n "), "entities": part.markup} for part in parts]
 
 
 async def picture(browser: Browser, url: str, platform: str, names: Sequence[str], view: View) -> bytes:
@@ -94,14 +92,6 @@ async def picture(browser: Browser, url: str, platform: str, names: Sequence[str
     return data
 
 
-def small(data: bytes) -> bytes:
-    out = BytesIO()
-    Image.open(BytesIO(data)).convert("RGB").quantize(
-        COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-    ).save(out, "PNG", optimize=True)
-    return out.getvalue()
-
-
 async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     names = list(answers())
@@ -111,8 +101,7 @@ async def main() -> None:
                 for first in range(0, len(names), view.answers):
                     data = await picture(browser, url, platform, names[first : first + view.answers], view)
                     file = FOLDER / f"{platform}-{view.name}-{first // view.answers + 1}.png"
-                    file.write_bytes(small(data))
-                    print(file.relative_to(FOLDER.parents[1]), f"{file.stat().st_size // 1000} kB")
+                    keep(file, data, Image.Quantize.MAXCOVERAGE)
 
 
 if __name__ == "__main__":

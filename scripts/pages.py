@@ -5,12 +5,12 @@ Every play of tests/simulator/plays.py, played with what `make run` starts, and 
 
 import asyncio
 import tempfile
-from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
 from playwright.async_api import Browser, ViewportSize
 
+from scripts.pictures import keep
 from tests.browser import launched
 from tests.simulator.plays import PLAYS, Play, both_apps_at_once
 from tests.simulator.running import running
@@ -31,27 +31,16 @@ async def picture(browser: Browser, address: str, play: Play, viewport: Viewport
     return data
 
 
-def small(data: bytes) -> bytes:
-    out = BytesIO()
-    whole = Image.open(BytesIO(data)).convert("RGB")
-    whole.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
-    return out.getvalue()
-
-
-def _keep(file: Path, data: bytes) -> None:
-    file.write_bytes(small(data))
-    print(file.relative_to(FOLDER.parents[1]), f"{file.stat().st_size // 1000} kB", flush=True)
-
-
 async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         async with running(Path(folder)) as address, launched() as browser:
-            _keep(FOLDER.parent / "page.png", await picture(browser, address, both_apps_at_once, DESKTOP))
+            data = await picture(browser, address, both_apps_at_once, DESKTOP)
+            keep(FOLDER.parent / "page.png", data, Image.Quantize.FASTOCTREE)
             for play in PLAYS:
                 for name, viewport in VIEWPORTS.items():
                     file = FOLDER / f"{play.__name__.replace('_', '-')}-{name}.png"
-                    _keep(file, await picture(browser, address, play, viewport))
+                    keep(file, await picture(browser, address, play, viewport), Image.Quantize.FASTOCTREE)
 
 
 if __name__ == "__main__":

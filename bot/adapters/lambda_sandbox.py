@@ -16,8 +16,6 @@ from bot.sandbox.port import CanNotRun, Job, Ran
 Client = Any
 """A boto3 "lambda" client: its methods are made at run time, so no type can be named."""
 
-SECONDS = 60.0
-"""For one script; the function's own limit in infra/template.yaml leaves half a minute more."""
 LIBRARIES: tuple[str, ...] = ("matplotlib", "numpy", "openpyxl", "pandas")
 """Of requirements/sandbox.in."""
 CONFIG = Config(
@@ -40,7 +38,7 @@ log = logging.getLogger(__name__)
 class LambdaSandbox:
     """Port ``Sandbox``. Lambda has no way to end a call: where nobody waits any more, the script ends by its time."""
 
-    seconds = SECONDS
+    seconds = wire.SECONDS
     largest = wire.LARGEST
     libraries: tuple[str, ...] = LIBRARIES
     installs = False

@@ -36,13 +36,17 @@ reference."""
 def healed(markdown: str) -> str:
     """The Markdown with an end that can be shown: open markup closed, what nobody can tell yet held back."""
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    leaf = _last_leaf(_parsed(lines))
+    tokens = _parsed(lines)
+    leaf = _last_leaf(tokens)
     if leaf and leaf.type == "fence" and _is_open(lines, leaf):
         return "\n".join(_without_half_fence(lines, leaf))
     if _BARE.fullmatch(lines[-1]) and lines[-1].strip():
         lines.pop()
-    lines = _without_half_table(lines)
-    leaf = _last_leaf(_parsed(lines))
+        tokens = _parsed(lines)
+    shown = _without_half_table(lines, tokens)
+    if shown is not lines:
+        lines, tokens = shown, _parsed(shown)
+    leaf = _last_leaf(tokens)
     if leaf and leaf.type == "inline" and _is_open(lines, leaf):
         return _with_closed_end("\n".join(lines), [*bounded(leaf.content)][-1])
     return "\n".join(lines)
@@ -82,10 +86,9 @@ def _without_half_fence(lines: list[str], fence: Token) -> list[str]:
     return lines[:-1] if mark and fence.markup.startswith(mark) else lines
 
 
-def _without_half_table(lines: list[str]) -> list[str]:
+def _without_half_table(lines: list[str], tokens: Sequence[Token]) -> list[str]:
     """Without a row that is being written, and without a table's head that has no row yet: it could still be a line of
     text, and nobody knows how wide the table is going to be."""
-    tokens = _parsed(lines)
     ending = _ending(tokens)
     if "table_close" in ending:
         first, end = next(token.map for token in reversed(tokens) if token.type == "table_open") or (0, 0)

@@ -100,8 +100,9 @@ async def _answer(bot: Local, text: str) -> list[Entry]:
     assert isinstance(bot.wake, LocalWake)  # noqa: S101 - local() has no other
     await bot.wake.drain()
     entries = [each.entry for each in await bot.store.record(inbound.conversation, 1)]
-    said = (inbound.id in [each.id for each in getattr(entry, "said", ())] for entry in entries)
-    asked = max(number for number, is_it in enumerate(said) if is_it)
+    asked = max(
+        n for n, entry in enumerate(entries) if any(each.id == inbound.id for each in getattr(entry, "said", ()))
+    )
     return entries[asked:]
 
 

@@ -1,6 +1,9 @@
 """The bot's commands in Telegram's own menu. Slack's come with its manifest."""
 
+import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from bot.channels.telegram.send import set_menu, telegram_bot
 from bot.commands import menu
@@ -10,7 +13,18 @@ from handlers.settings import Settings
 log = logging.getLogger(__name__)
 
 
-async def offer_commands(settings: Settings) -> None:
+@asynccontextmanager
+async def offering_commands(settings: Settings) -> AsyncIterator[None]:
+    """Beside what is done meanwhile: nobody waits for a menu."""
+    offering = asyncio.create_task(_offer(settings))
+    try:
+        yield
+    finally:
+        offering.cancel()
+        await asyncio.wait([offering])
+
+
+async def _offer(settings: Settings) -> None:
     """Best effort: a bot without a menu answers all the same."""
     if not settings.telegram_bot_token:
         return

@@ -7,7 +7,7 @@ from typing import Any
 from bot.channels.slack.socket import listen
 from bot.channels.telegram.poll import poll
 from bot.channels.telegram.send import telegram_bot
-from bot.cli.menu import offer_commands
+from bot.cli.menu import offering_commands
 from bot.cli.missing import missing_for_run
 from bot.cli.wiring import Local, local
 from bot.errors import ConfigError
@@ -20,8 +20,7 @@ async def run(settings: Settings, *, take_over: bool) -> None:
     """Run until cancelled. Raises ConfigError naming all that is missing."""
     if missing := missing_for_run(settings):
         raise ConfigError("\n".join(missing))
-    await offer_commands(settings)
-    async with local(settings) as bot:
+    async with local(settings) as bot, offering_commands(settings):
         ears = [asyncio.create_task(each) for each in _ears(settings, bot, take_over)]
         try:
             await next(asyncio.as_completed(ears))  # none returns; the first that fails ends all

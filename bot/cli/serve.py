@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
-from bot.cli.menu import offer_commands
+from bot.cli.menu import offering_commands
 from bot.cli.missing import missing_for_serve
 from bot.cli.wiring import GRACE, INVOCATION, local
 from bot.errors import ConfigError
@@ -42,11 +42,10 @@ async def serve_webhooks(settings: Settings, host: str, port: int, tools: Sequen
     """``tools`` are offered beside the built-in ones, by the process that is webhook and worker at once."""
     if missing := missing_for_serve(settings):
         raise ConfigError("\n".join(missing))
-    await offer_commands(settings)
     if settings.kabar_table or settings.kabar_queue_url:
         await _on_aws(settings, host, port)
         return
-    async with local(settings, tools=tools) as bot:
+    async with local(settings, tools=tools) as bot, offering_commands(settings):
         await _until_stopped(OneDoor(bot.door), host, port)
 
 
@@ -59,7 +58,8 @@ async def _on_aws(settings: Settings, host: str, port: int) -> None:
     queue = settings.kabar_queue_url
     consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
     try:
-        await _until_stopped(doors, host, port)
+        async with offering_commands(settings):
+            await _until_stopped(doors, host, port)
     finally:
         stopping.set()
         await asyncio.wait(consumers, timeout=GRACE)

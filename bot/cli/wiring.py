@@ -48,6 +48,10 @@ async def local(
     clock = SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
 
+    def ours(conversation: str) -> bool:
+        """Another process may serve the other channels."""
+        return conversation.partition(":")[0] in workshop.channels
+
     async def run(conversation: str) -> float | None:
         outcome = await workshop.turns.handle(conversation, Deadline(INVOCATION))
         if outcome.again_in is None and await store.inbox(conversation):
@@ -60,7 +64,7 @@ async def local(
             await wake.wake(conversation, "given up")  # the person has not heard of it yet
 
     async def due(conversation: str, id: str, at: int) -> None:
-        if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
+        if ours(conversation):
             await fire(conversation, id, at, store, scheduler, wake, clock)
 
     wake = LocalWake(run, clock, give_up=give_up)
@@ -76,7 +80,7 @@ async def local(
     workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools)
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
-            if conversation.partition(":")[0] in workshop.channels:  # another process may serve the others
+            if ours(conversation):
                 await wake.wake(conversation, "start")
         scheduler.start()
         yield Local(store, wake, clock, make_door(settings, store, wake, clock))

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from bot.sandbox.port import CanNotRun, Job, Ran
 
+SECONDS = 60.0
+"""For one script; the function's own limit in infra/template.yaml leaves half a minute more."""
 LARGEST_PAYLOAD = 6 * 1024 * 1024
 """Bytes of a request and of an answer (AWS Lambda, "Lambda quotas": invocation payload)."""
 FRAME = 4_096

@@ -9,6 +9,7 @@ from bot.channels.slack.render import render as slack
 from bot.channels.slack.render import without_calls
 from bot.channels.telegram.render import render as telegram
 from bot.ports import Rendered
+from scripts.gallery import drawn
 from simulator.slack_limits import check_markdown
 from simulator.telegram_text import formatted, units
 from tests.channels.any_markdown import looks
@@ -32,6 +33,12 @@ def test_telegram_keeps_every_message_as_it_is_sent(answer: str) -> None:
 @EACH
 def test_telegram_shows_what_the_markdown_says(answer: str) -> None:
     assert differs("".join(part.text for part in telegram(answer)), seen(answer)) == ""
+
+
+def test_the_pictures_lose_no_letter() -> None:
+    assert drawn("telegram", "nobody **is** known") == [
+        {"text": "nobody is known", "entities": telegram("nobody **is** known")[0].markup}
+    ]
 
 
 @EACH

@@ -46,6 +46,7 @@ async def test_both_platforms_are_heard_and_answered(tmp_path: Path) -> None:
         await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
         await simulator.slack.say("D0ANN", "ann", "hi")
         await simulator.slack.wait_for(lambda seen: seen.is_bot and seen.markdown_text == "Hi.", WAIT)
+        await simulator.world.wait_until(lambda: simulator.world.commands, WAIT)
 
 
 async def test_a_telegram_that_fails_for_a_while_is_asked_again(tmp_path: Path) -> None:

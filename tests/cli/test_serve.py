@@ -1,5 +1,6 @@
 """``kabar serve``: webhooks over HTTP, killed and started again, and on the cloud's own store and queue."""
 
+import signal
 import socket
 import sqlite3
 from collections.abc import AsyncIterator
@@ -13,6 +14,7 @@ from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.script import reply, scripted, text
+from simulator.world import Fault
 from tests.cli.process import WAIT, kabar
 from tests.cloud import QUEUE, TABLE
 from tests.emulator import Account
@@ -66,6 +68,17 @@ async def test_a_process_killed_in_mid_answer_goes_on_in_the_next_and_in_the_sam
             await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "All of it.", WAIT)
         answers = [seen for seen in simulator.world.messages_of("telegram", ANN) if seen.is_bot]
         assert len(answers) == 1
+
+
+async def test_it_listens_while_telegram_does_not_answer_and_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    port = free_port()
+    async with platforms(port, "http://127.0.0.1:9") as (simulator, settings):
+        simulator.world.add_fault(Fault("telegram", "setMyCommands", "hang"))
+        async with kabar(tmp_path, "serve", "--port", str(port), settings=settings) as bot:
+            await bot.says("Listening on")
+            assert "menu of commands" not in bot.output
+            bot.signal(signal.SIGTERM)
+            assert await bot.ends() == 0
 
 
 async def test_on_dynamodb_and_sqs_a_queue_that_fails_for_a_while_makes_nobody_deaf(

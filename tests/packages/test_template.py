@@ -6,6 +6,7 @@ import pytest
 
 from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
+from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
 from handlers.settings import SECRETS, Settings
@@ -97,8 +98,8 @@ def test_the_sandbox_is_told_nothing_may_do_nothing_and_is_never_shared_by_two_c
 
 
 def test_a_script_ends_before_the_sandbox_does_and_the_worker_waits_for_both() -> None:
-    assert sandbox.SECONDS == lambda_sandbox.SECONDS
-    assert sandbox.SECONDS + PATIENCE < properties("SandboxFunction")["Timeout"] < lambda_sandbox.CONFIG.read_timeout
+    assert lambda_sandbox.LambdaSandbox.seconds == wire.SECONDS
+    assert wire.SECONDS + PATIENCE < properties("SandboxFunction")["Timeout"] < lambda_sandbox.CONFIG.read_timeout
     assert lambda_sandbox.CONFIG.retries["total_max_attempts"] == 1
     assert properties("SandboxFunction")["MemorySize"] * 1024 * 1024 / 3 > sandbox.SPARE
 

@@ -4,7 +4,7 @@ Source: docs.slack.dev/reference/methods; slack_sdk 3.48.
 """
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.channels.fields import object_at, objects_at, text_at
 from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Json
 
@@ -20,6 +21,8 @@ UNREACHED_RETRY = 2.0
 """Seconds until the next try where Slack could not be reached at all."""
 UNNAMED_FLOOD_WAIT = 5.0
 """Seconds to wait where Slack says "rate limited" but not for how long."""
+PAGE, MOST_PAGES = 200, 5
+"""How far a thread is read: it comes oldest first, so its last messages may be some pages away."""
 
 FLOOD = frozenset({"ratelimited", "rate_limited"})
 GONE = frozenset({"message_not_found", "cant_update_message", "cant_delete_message", "edit_window_closed"})
@@ -100,6 +103,18 @@ async def called(call: Awaitable[AsyncSlackResponse]) -> Json:
     except AttributeError as error:  # the SDK's way to say that an answer was plain text
         raise SendUncertain("the answer was not Slack's") from error
     return response.data if isinstance(response.data, dict) else {}
+
+
+async def paged(ask: Callable[..., Awaitable[AsyncSlackResponse]]) -> AsyncIterator[Json]:
+    """The messages that a call gives page by page, as far as they are read. Raises SendErrors."""
+    cursor = ""
+    for _ in range(MOST_PAGES):
+        page = await called(ask(limit=PAGE, cursor=cursor or None))
+        for message in objects_at(page, "messages"):
+            yield message
+        cursor = text_at(object_at(page, "response_metadata"), "next_cursor")
+        if not cursor:
+            return
 
 
 def _refusal(response: object) -> SendError:

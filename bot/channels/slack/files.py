@@ -5,6 +5,7 @@ its errors do not tell an upload that failed, and may be made again, from a mess
 """
 
 import asyncio
+import html
 import logging
 from collections.abc import Sequence
 
@@ -147,4 +148,4 @@ async def _message_of(connection: Connection, place: Place, file_id: str) -> str
 
 def escaped(text: str) -> str:
     """Plain text as Slack's mrkdwn: nothing in it calls anybody or is a link with another face."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return html.escape(text, quote=False)

@@ -22,6 +22,8 @@ SLACKBOT = "USLACKBOT"
 """Slack's own voice. It carries no bot_id."""
 SHORTCUT = "ask_kabar"
 """The callback id of the message shortcut."""
+HOME = "home:"
+"""Begins the block ids of the home tab's buttons; the direct message that they are about follows."""
 QUOTE_LIMIT = 4_000
 LONGEST_VALUE = 100
 """Characters of a button's value that its tap's id takes in as they are; the key of a stored item has a limit."""
@@ -150,10 +152,6 @@ def _stopped(event: Json, workspace: Workspace) -> Inbound | None:
         sent_at=_seconds(ts),
         kind="stop",
     )
-
-
-HOME = "home:"
-"""Begins the block ids of the home tab's buttons; the direct message that they are about follows."""
 
 
 def _tapped(payload: Json) -> Inbound | None:

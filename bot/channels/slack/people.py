@@ -6,13 +6,14 @@ Source: docs.slack.dev/reference/methods/users.info, docs.slack.dev/reference/me
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from bot.channels.fields import object_at, objects_at, text_at
-from bot.channels.slack.calls import Connection, called
+from bot.channels.slack.calls import Connection, called, paged
 from bot.channels.slack.parse import WRITTEN, author_of, readable
 from bot.errors import SendError
 from bot.messages import Json, Person, Place, Quote
@@ -20,8 +21,6 @@ from bot.messages import Json, Person, Place, Quote
 KEPT = 300.0
 """Seconds for which what was told of a person holds."""
 MOST_KEPT = 1_000
-PAGE, MOST_PAGES = 200, 5
-"""How far a thread is read: it comes oldest first, so its last messages may be some pages away."""
 MOST_EARLIER, MOST_CHARACTERS = 30, 8_000
 MOST_ASKED = 10
 """People whose names one look into a thread asks for."""
@@ -84,27 +83,14 @@ class People:
             return ()
         try:
             async with asyncio.timeout(PATIENCE):
-                messages = [message async for message in self._thread(place, before)]
+                client = self._connection.client
+                ask = partial(client.conversations_replies, channel=place.chat, ts=place.thread, latest=before)
+                said = [each async for each in paged(ask) if _is_said(each) and text_at(each, "ts") < before]
                 ours = await self.our_bot()
-                return await self._told(place, _bounded(messages), ours)
+                return await self._told(place, _bounded(said), ours)
         except (SendError, TimeoutError) as error:
             logger.info("conversation=<%s> error=<%s> | the thread was not read", place.conversation, error)
             return ()
-
-    async def _thread(self, place: Place, before: str) -> AsyncIterator[Json]:
-        cursor = ""
-        for _ in range(MOST_PAGES):
-            page = await called(
-                self._connection.client.conversations_replies(
-                    channel=place.chat, ts=place.thread, latest=before, limit=PAGE, cursor=cursor or None
-                )
-            )
-            for message in objects_at(page, "messages"):
-                if _is_said(message) and text_at(message, "ts") < before:
-                    yield message
-            cursor = text_at(object_at(page, "response_metadata"), "next_cursor")
-            if not cursor:
-                return
 
     async def _told(self, place: Place, messages: list[Json], ours: str) -> tuple[Quote, ...]:
         users = dict.fromkeys(text_at(message, "user") for message in messages if not message.get("bot_id"))

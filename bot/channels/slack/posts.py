@@ -7,13 +7,14 @@ Source: docs.slack.dev/reference/methods (chat.*, conversations.*).
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from msgspec.structs import replace
 
-from bot.channels.fields import object_at, objects_at, text_at
+from bot.channels.fields import object_at, text_at
 from bot.channels.slack.blocks import button_blocks, content, replacing
-from bot.channels.slack.calls import UNREACHED_RETRY, Connection, called
-from bot.channels.slack.people import MOST_PAGES, PAGE, keep_newest, user_of
+from bot.channels.slack.calls import UNREACHED_RETRY, Connection, called, paged
+from bot.channels.slack.people import keep_newest, user_of
 from bot.channels.slack.stream import LIFE, Stream, addition
 from bot.errors import MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Json, Person, Place
@@ -212,22 +213,13 @@ class Posts:
 
     # Looking.
 
-    async def _newest(self, place: Place) -> AsyncIterator[Json]:
+    def _newest(self, place: Place) -> AsyncIterator[Json]:
         """The messages of a thread, oldest first, or the newest of a direct message without threads."""
         client = self._connection.client
-        cursor = ""
-        for _ in range(MOST_PAGES):
-            options: Json = {"cursor": cursor or None, "limit": PAGE, "include_all_metadata": True}
-            page = await called(
-                client.conversations_replies(channel=place.chat, ts=place.thread, **options)
-                if place.thread
-                else client.conversations_history(channel=place.chat, **options)
-            )
-            for message in objects_at(page, "messages"):
-                yield message
-            cursor = text_at(object_at(page, "response_metadata"), "next_cursor")
-            if not cursor:
-                return
+        where: Json = {"channel": place.chat, "include_all_metadata": True}
+        if place.thread:
+            return paged(partial(client.conversations_replies, ts=place.thread, **where))
+        return paged(partial(client.conversations_history, **where))
 
     def _may_be_lost(self, place: Place, message: Json) -> bool:
         """Whether it began as a stream a short time ago, and neither we know it nor was it ever ended or edited."""

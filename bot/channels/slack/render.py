@@ -102,9 +102,9 @@ def _seam(line: _Line) -> Seam:
 
 def _lines(markdown: str, limit: int) -> Iterator[_Line]:
     """Each line knows the box or the text it is in; lines too long for a message come in pieces."""
-    source = _without_wide_tables(markdown.replace("\r\n", "\n").replace("\r", "\n"))
+    source, tokens = _without_wide_tables(markdown.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [_Line(text) for text in source.split("\n")]
-    for token in parser().parse(source):
+    for token in tokens:
         if token.map is None:
             continue
         match token.type:
@@ -120,17 +120,20 @@ def _lines(markdown: str, limit: int) -> Iterator[_Line]:
         yield from _pieces(line, limit)
 
 
-def _without_wide_tables(source: str) -> str:
-    """Tables of more columns than Slack takes as the code they are made of."""
+def _without_wide_tables(source: str) -> tuple[str, list[Token]]:
+    """Tables of more columns than Slack takes as the code they are made of. With what the parser says of it."""
     lines = source.split("\n")
     tokens = parser().parse(source)
     for number, token in reversed([*enumerate(tokens)]):
+        if token.type != "table_open" or not token.map:
+            continue
         head = takewhile(lambda token: token.type != "thead_close", tokens[number:])
-        if token.type == "table_open" and token.map and sum(each.type == "th_open" for each in head) > TABLE_COLUMNS:
+        if sum(each.type == "th_open" for each in head) > TABLE_COLUMNS:
             first, end = token.map
             indent = _indent(lines[first][: len(lines[first]) - len(_PREFIX.sub("", lines[first], count=1))])
             lines[first:end] = [f"{indent}```", *lines[first:end], f"{indent}```"]
-    return "\n".join(lines)
+    fenced = "\n".join(lines)
+    return fenced, tokens if fenced == source else parser().parse(fenced)
 
 
 def _indent(before: str) -> str:

@@ -28,7 +28,7 @@ _NAME = re.compile(r"(?:<|&lt;)[@#!]?[^\s<>&]{0,300}\Z")
 
 
 class Stream(Struct):
-    """An open stream, as far as it is known to have arrived. ``began`` is in monotonic seconds."""
+    """An open stream, as far as it is known to have arrived. ``began`` is in Unix seconds."""
 
     place: Place
     mark: str

@@ -29,6 +29,8 @@ from telegram.constants import ChatAction
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
+from bot.channels.characters import units
+from bot.channels.splitting import reach
 from bot.channels.telegram.render import render
 from bot.errors import ChatClosed, ChatMoved, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Attachment, Button, File, Person, Place, Quote
@@ -342,10 +344,9 @@ def _albums(files: Sequence[File]) -> list[tuple[File, ...]]:
 
 def _caption(files: Sequence[Upload]) -> str:
     caption = "\n".join(filter(None, (file.caption for file in files)))
-    units = caption.encode("utf-16-le")
-    if len(units) <= 2 * CAPTION_LIMIT:
+    if units(caption) <= CAPTION_LIMIT:
         return caption
-    return units[: 2 * (CAPTION_LIMIT - 1)].decode("utf-16-le", "ignore") + "…"
+    return caption[: reach(caption, 0, CAPTION_LIMIT - 1, units)] + "…"
 
 
 def _medium(file: Upload) -> InputMediaPhoto | InputMediaVideo:
