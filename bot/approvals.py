@@ -33,7 +33,7 @@ DAY = 24 * 3600
 HOUR = 3600
 LONGEST = 3_000
 """Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
-are, with how much is between them."""
+are, with how much is between them, and all of it in a file."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
@@ -157,16 +157,30 @@ def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
 
 def question(call: Json, language: str) -> str:
     """What a person is asked, with the exact arguments, as Markdown."""
-    return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *_arguments(call)))
+    shown = (_fenced(name, shorten(value, _longest(call))) for name, value in _arguments(call))
+    return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *shown))
 
 
-def _arguments(call: Json) -> Iterator[str]:
-    longest = LONGEST // max(len(call["input"]), 1)
+def in_full(call: Json) -> str:
+    """All arguments as plain text where the question shows only parts of them; "" where it shows them whole."""
+    arguments = [*_arguments(call)]
+    if all(len(value) <= _longest(call) for _, value in arguments):
+        return ""
+    return "\n\n".join(f"{name}:\n{value}" for name, value in arguments)
+
+
+def _arguments(call: Json) -> Iterator[tuple[str, str]]:
     for name, value in call["input"].items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        shown = shorten(text, longest)
-        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=0))
-        yield f"{name}:\n{fence}\n{shown}\n{fence}"
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _longest(call: Json) -> int:
+    return LONGEST // max(len(call["input"]), 1)
+
+
+def _fenced(name: str, text: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{name}:\n{fence}\n{text}\n{fence}"
 
 
 def buttons(turn: Turn, number: int) -> tuple[Button, ...]:

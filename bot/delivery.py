@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bot.agent import Later
-from bot.approvals import buttons, call_of, question, verdict
+from bot.approvals import buttons, call_of, in_full, question, verdict
 from bot.deadline import Deadline
 from bot.errors import (
     ChatClosed,
@@ -354,6 +354,10 @@ class Delivery:
         call, mark = call_of(approval, self._journal.numbered()), f"{self._journal.turn.id}.q{number}"
         if call is None:
             raise ValueError(f"The call {approval.call} is not in the record.")
+        if full := in_full(call):
+            await self._send_in_full(
+                number, approval, Upload(f"{approval.tool}.txt", "text/plain", full.encode()), deadline
+            )
         *_, last = self._channel.render(question(call, self._language))
         asked = replace(last, buttons=buttons(self._journal.turn, number))
 
@@ -365,13 +369,21 @@ class Delivery:
                 return await self._channel.send(self._place, replace(asked, markup=()), self._manner(mark))
 
         try:
-            await self._insist_on_sending(approval.part, mark, partial(self._set_question, number), send, deadline)
+            await self._insist_on_sending(approval.part, mark, partial(self._set_asked, number, "part"), send, deadline)
         except SendRefused as error:
             raise ChatClosed(f"No question is accepted here: {error}") from error
 
-    async def _set_question(self, number: int, part: Part) -> None:
+    async def _send_in_full(self, number: int, approval: Approval, upload: Upload, deadline: Deadline) -> None:
+        mark = f"{self._journal.turn.id}.a{number}"
+
+        async def send() -> str:
+            return await self._sent_files([upload], self._manner(mark))
+
+        await self._insist_on_sending(approval.file, mark, partial(self._set_asked, number, "file"), send, deadline)
+
+    async def _set_asked(self, number: int, field: Literal["part", "file"], part: Part) -> None:
         approvals = self._journal.turn.approvals
-        asked = replace(approvals[number], part=part)
+        asked = replace(approvals[number], **{field: part})
         await self._journal.update(approvals=(*approvals[:number], asked, *approvals[number + 1 :]))
 
     async def _settle_questions(self, deadline: Deadline) -> None:
@@ -478,7 +490,7 @@ class Delivery:
 
     async def _upload(self, file: File) -> Upload | None:
         data = await self._blobs.get(file.blob)
-        return None if data is None else Upload(file.name, file.media_type, data)
+        return None if data is None else Upload(file.name, file.media_type, data, file.caption)
 
     async def _wait_for_our_turn(self, deadline: Deadline) -> None:
         wait = self._governor.wait(final=True)

@@ -93,12 +93,13 @@ class Quote(Struct, frozen=True, omit_defaults=True):
 
 
 class File(Struct, frozen=True, omit_defaults=True):
-    """A file of ours on its way to a chat: ``blob`` is the key of its bytes, ``name`` what people see."""
+    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``."""
 
     blob: str
     name: str
     media_type: str
     size: int = 0
+    caption: str = ""
 
 
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
@@ -357,8 +358,9 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     """A tool call that somebody must allow before it is made, as it stands in the record.
 
     ``call`` is its tool_use id and ``entry`` the number of the reply it is in; until ``until`` (Unix time) it can be
-    decided, once. ``part`` is the message that asks; ``why`` is what the model is told of a no. ``said`` tells that the
-    one who asked answered with a message instead.
+    decided, once. ``part`` is the message that asks and ``file`` the one before it that holds what is too long to be
+    asked; ``why`` is what the model is told of a no. ``said`` tells that the one who asked answered with a message
+    instead.
     """
 
     call: str
@@ -370,6 +372,7 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     why: str = ""
     said: bool = False
     part: Part | None = None
+    file: Part | None = None
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):

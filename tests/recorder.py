@@ -13,7 +13,7 @@ WAIT = 10.0  # seconds; a bound, not a pause
 
 class RecordingChannel:
     """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked,
-    ``buttons`` those under the message touched last; ``files`` are what people sent, by id.
+    ``buttons`` those under the message touched last; ``files`` are what people sent, by id, ``uploads`` what we sent.
 
     ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
     """
@@ -36,6 +36,7 @@ class RecordingChannel:
         self.replied_to: list[str] = []
         self.manners: list[Manner] = []
         self.files: dict[str, bytes] = {}
+        self.uploads: list[Upload] = []
         self.said_before: tuple[Quote, ...] = ()
         self.calls: list[tuple[str, str]] = []
         self.faults: dict[str, list[SendError | FileRefused]] = {}
@@ -78,7 +79,8 @@ class RecordingChannel:
         return self.files[attachment.id]
 
     async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
-        shown = Rendered(", ".join(f"[{file.name}]" for file in files))
+        self.uploads += files
+        shown = Rendered(", ".join(f"[{file.name}] {file.caption}".rstrip() for file in files))
         if fault := self._fault("send_files"):
             if self.arrives:
                 await self.send(place, shown, manner)

@@ -51,6 +51,20 @@ async def test_the_exact_arguments_are_shown_and_nothing_runs_before_a_word(path
         assert head is not None and head.turn is not None
 
 
+async def test_arguments_too_long_for_a_question_come_as_a_file_before_it(path: Path) -> None:
+    words = "Dear Budi. " + "x" * 5_000 + " Yours, Ann"
+    letter = reply(call("send_letter", {"to": "Budi", "words": words}))
+    async with bot_on(path, letter, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        file, asks = bot.channel.shown
+        assert file == "[send_letter.txt]" and "characters left out" in asks
+        assert [each.data.decode() for each in bot.channel.uploads] == [f"to:\nBudi\n\nwords:\n{words}"]
+        await taps(bot, "ok", sender=BUDI)
+        await taps(bot, "ok", 51)
+        assert [sent.partition(": ")[2] for sent in SENT] == [words]
+        assert bot.channel.shown == ["[send_letter.txt]", "✓ send_letter: approved by Ann.", "Done."]
+
+
 async def test_a_yes_runs_it_once_and_the_turn_goes_on(path: Path) -> None:
     async with bot_on(path, LETTER, text("Done."), tools=TOOLS) as bot:
         await asked(bot)

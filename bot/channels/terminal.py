@@ -54,7 +54,7 @@ class TerminalChannel(PlainChannel):
     async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
         """Written into the folder, each under a name that is free there."""
         for file in files:
-            self._write(f"\n[{await asyncio.to_thread(_written, self._folder, file)}]")
+            self._write(f"\n[{await asyncio.to_thread(_written, self._folder, file)}] {file.caption}".rstrip(" "))
         sys.stdout.flush()
         return manner.mark
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from bot.files import Kept, named
@@ -24,6 +25,7 @@ TYPES = {
 """By the ending of the name; everything else is plain text."""
 
 Name = Annotated[str, "Its name as list_files gives it, or its reference file:…"]
+Caption = Annotated[str, Field(max_length=900), "A line to stand under the file, where the answer does not say it"]
 
 
 @tool(seconds=15)
@@ -66,19 +68,20 @@ async def write_file(
     name: Annotated[str, "What to call it, with an ending that tells its kind, such as plan.md or prices.csv"],
     content: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), "All of its text"],
     context: ToolContext,
+    caption: Caption = "",
 ) -> Output:
     """Write a text file and send it to the person. Use it for what they will keep or pass on, such as a table, a letter
     or code; what fits into an answer belongs there. It can not make pictures, PDFs or Office files."""
     kind = TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
     file = await context.files.keep(name, content.encode(), kind)
-    return Output(f"Written; {file.name} is sent with your answer.", files=(file,))
+    return Output(f"Written; {file.name} is sent with your answer.", files=(replace(file, caption=caption),))
 
 
 @tool(writes=True, repeatable=True, seconds=20)
-async def send_file(name: Name, context: ToolContext) -> Output:
+async def send_file(name: Name, context: ToolContext, caption: Caption = "") -> Output:
     """Send a file of this chat again, as it is. Use it when the person asks for a file back."""
     kept = await found(name, context)
-    file = File(kept.key, kept.name, kept.media_type, kept.size)
+    file = File(kept.key, kept.name, kept.media_type, kept.size, caption)
     return Output(f"{kept.name} is sent with your answer.", files=(file,))
 
 

@@ -77,6 +77,16 @@ async def test_a_file_comes_back_as_it_was(path: Path) -> None:
         assert bot.channel.shown[-2:] == ["Here.", "[a.txt]"]
 
 
+async def test_a_file_is_sent_with_the_line_that_belongs_under_it(path: Path) -> None:
+    sent = reply(call("send_file", {"name": "a.txt", "caption": "As it was on Monday"}, id="s"))
+    written = reply(call("write_file", {"name": "b.txt", "content": "now", "caption": "As it is now"}, id="w"))
+    async with bot_on(path, text("Thanks."), sent, written, text("Both."), tools=TOOLS) as bot:
+        await given(bot, "a.txt", b"as it was", 1)
+        await bot.hears(inbound("what changed?", 2))
+        await bot.wakes()
+        assert bot.channel.shown[-2:] == ["[a.txt] As it was on Monday", "[b.txt] As it is now"]
+
+
 async def test_what_is_written_is_sent_and_stays_a_file_of_the_chat(path: Path) -> None:
     written = reply(call("write_file", {"name": "../x/prices.csv", "content": "a,b\n1,2"}))
     script = (written, text("Here."), reply(call("list_files", {})), text("That one."))

@@ -102,7 +102,7 @@ async def shared(connection: Connection, place: Place, files: Sequence[Upload]) 
     Raises SendErrors. Until the last call nobody sees anything: what fails before it may be tried again.
     """
     uploaded = [await _uploaded(connection, file) for file in files]
-    caption = next((file.caption for file in files if file.caption), "")
+    caption = "\n".join(filter(None, (file.caption for file in files)))
     await called(
         connection.client.files_completeUploadExternal(
             files=[{"id": file_id, "title": file.name} for file_id, file in zip(uploaded, files, strict=True)],

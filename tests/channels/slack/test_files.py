@@ -161,17 +161,17 @@ async def test_a_server_that_is_cut_off_raises_what_a_channel_may_raise() -> Non
 
 UPLOADS = (
     Upload("plot.png", "image/png", PICTURE.data, caption="a < b & <!channel>"),
-    Upload("table.csv", "text/csv", b"a,b\n1,2\n"),
+    Upload("table.csv", "text/csv", b"a,b\n1,2\n", caption="prices"),
 )
 
 
-async def test_files_are_one_message_in_the_thread_with_their_caption(stage: Stage) -> None:
+async def test_files_are_one_message_in_the_thread_with_their_captions(stage: Stage) -> None:
     place = await stage.thread()
     message_id = await stage.channel().send_files(place, UPLOADS, manner())
 
     (shown,) = stage.ours()
     assert (shown.id, shown.thread) == (message_id, place.thread)
-    assert shown.text == "a &lt; b &amp; &lt;!channel&gt;"
+    assert shown.text == "a &lt; b &amp; &lt;!channel&gt;\nprices"
     assert [(file.name, file.media_type) for file in shown.files] == [
         ("plot.png", "image/png"),
         ("table.csv", "text/csv"),
