@@ -69,6 +69,15 @@ def text_of(folder: Path, name: str) -> str | Fault:
         return Fault(name, data[: error.start].count(b"\n") + 1, "It is not UTF-8 text.")
 
 
+def inside(folder: Path, name: str) -> Path | None:
+    """Where a file of the folder is, links followed; None where there is no such file in it."""
+    try:
+        path = (folder / name).resolve()
+        return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system takes
+        return None
+
+
 def with_front_matter(text: str, file: str) -> Document | Fault:
     """A Markdown file that begins with YAML between two lines of three hyphens."""
     found = _FRONT.match(text)
