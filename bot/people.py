@@ -49,6 +49,13 @@ class People:
             account=profile.account,
         )
 
+    async def administers(self, asked: Inbound) -> bool:
+        """Whether who asks may decide for everybody here: the owner, or an admin of the group as the platform tells."""
+        place, channel = asked.place, self._channels.get(asked.place.platform)
+        if asked.sender.role == "owner" or not place.group or channel is None:
+            return asked.sender.role == "owner"
+        return await channel.administers(place, asked.sender)
+
     async def _role_of_chat(self, place: Place) -> str:
         """What everybody in a group is."""
         return (await self._store.profile(f"chat:{chat_of(place.conversation)}")).role if place.group else ""

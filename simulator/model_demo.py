@@ -17,7 +17,7 @@ from simulator.pictures import picture_size
 
 SLOWLY = 12
 """How many times longer a slow answer takes per word."""
-METADATA = ("<context>", "<memory>", "<summary>")
+METADATA = ("<context>", "<memory>", "<rules>", "<summary>")
 """How a text block begins that the bot, not a person, put into a user message."""
 ATTACHED = re.compile(
     r'<attachment\b kind="(?P<kind>\w*)"[^>]*>(?P<about>[^\n<]*)\n?(?P<text>.*?)</attachment>', re.DOTALL

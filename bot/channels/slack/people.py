@@ -64,6 +64,18 @@ class People:
             zone=told.zone or person.zone,
         )
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        """A channel has no admins that a bot is told of: admins and owners of the workspace are."""
+        try:
+            answer = await called(self._connection.client.users_info(user=user_of(person)))
+        except SendError as error:
+            logger.info("conversation=<%s> error=<%s> | nobody says who is an admin", place.conversation, error)
+            return False
+        user = object_at(answer, "user")
+        # Somebody of another workspace, in a shared channel, may be an admin there.
+        ours = text_at(user, "team_id") == place.team
+        return ours and any(user.get(right) is True for right in ("is_admin", "is_owner"))
+
     def saw(self, place: Place, *users: str) -> None:
         """Who was seen in a conversation may be named there."""
         keep_newest(self._seen, place.conversation, self.seen(place) | frozenset(users))
