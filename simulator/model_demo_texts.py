@@ -49,6 +49,7 @@ Here is what I can show you:
 - **files**: send me some; say *list files*, *make a file* or *draw a chart*
 - **reminders**: say *remind me in 2 minutes to stretch*
 - **the web**: say *search for Bromo weather*, or *open* and an address
+- **skills**: say *summarise this thread*
 - **streaming**: say *long* or *slow*""",
     result="`{sum}` = **{value}**",
     time="It is **{value}**.",
@@ -121,6 +122,7 @@ Ini yang bisa saya tunjukkan:
 - **berkas**: kirim saja kepada saya; katakan *daftar berkas*, *buat berkas* atau *buat grafik*
 - **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*
 - **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat
+- **keahlian**: katakan *rangkum utas ini*
 - **aliran teks**: katakan *panjang* atau *pelan*""",
     result="`{sum}` = **{value}**",
     time="Sekarang **{value}**.",

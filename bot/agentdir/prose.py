@@ -11,7 +11,7 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTA
 def without_code(text: str) -> str:
     """The text with spaces in place of code blocks and code spans."""
     lines = text.split("\n")
-    for token in MarkdownIt("commonmark").parse(text):
+    for token in MarkdownIt("commonmark").disable("inline").parse(text):  # blocks alone: a quarter of the time
         if token.type in ("fence", "code_block") and token.map:
             for at in range(token.map[0], min(token.map[1], len(lines))):
                 lines[at] = " " * len(lines[at])

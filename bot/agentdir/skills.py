@@ -145,10 +145,10 @@ def _dead_links(document: Document, root: Path) -> Iterator[Fault]:
     if "](" not in document.body:
         return
     body = without_code(document.body)
-    for found in _LINK.finditer(body):
-        target = unquote(found[1])
+    links = {unquote(found[1]): found.start(1) for found in reversed(list(_LINK.finditer(body)))}
+    for target, at in links.items():  # where each stands first
         if ":" not in target and inside(root, target) is None and not (root / target).is_dir():
-            line = document.body_line + body[: found.start(1)].count("\n")
+            line = document.body_line + body[:at].count("\n")
             yield Fault(document.file, line, f"There is no file {target} in this skill's folder.")
 
 
