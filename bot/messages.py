@@ -302,13 +302,14 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
     """How a turn ended where its last reply does not say it. ``shown`` is what the person reads of it.
 
     ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
-    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "stopped"
-    (by a person, in the middle of a reply), "failed" (``shown`` holds the reference the person was given), "undone" (it
-    is done again by a later turn, or taken back). ``files`` are sent with it.
+    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "reminded"
+    (a reminder was told, and the model sees both), "stopped" (by a person, in the middle of a reply), "failed"
+    (``shown`` holds the reference the person was given), "undone" (it is done again by a later turn, or taken back).
+    ``files`` are sent with it.
     """
 
     turn: str
-    why: Literal["refused", "told", "stopped", "failed", "undone"]
+    why: Literal["refused", "told", "reminded", "stopped", "failed", "undone"]
     shown: str = ""
     fresh: bool = False
     forget: bool = False
