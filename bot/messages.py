@@ -93,13 +93,18 @@ class Quote(Struct, frozen=True, omit_defaults=True):
 
 
 class File(Struct, frozen=True, omit_defaults=True):
-    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``."""
+    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``.
+    One that is only ``kept`` is not sent: it is there to be opened again. ``width`` and ``height``, in pixels, are of
+    a picture that the model takes as it is."""
 
     blob: str
     name: str
     media_type: str
     size: int = 0
     caption: str = ""
+    kept: bool = False
+    width: int = 0
+    height: int = 0
 
 
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]

@@ -17,10 +17,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from bot.files import NO_FILES, Files, Kept
-from bot.media import stored
+from bot.media import reference, stored
 from bot.memory import Memory
 from bot.messages import Entry, File, Json, Person, Place
 
@@ -232,7 +233,7 @@ class Toolbox:
         try:
             async with asyncio.timeout(limit):
                 value = await tool.run(**given)
-            return _outcome(block, value, tool.result_chars)
+                return await _outcome(block, value, tool, context.files)
         except ToolFault as fault:
             return failed(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
@@ -248,13 +249,19 @@ class Toolbox:
             )
 
 
-def _outcome(block: Json, value: Any, longest: int) -> Outcome:
+async def _outcome(block: Json, value: Any, tool: Tool, files: Files) -> Outcome:
+    """What is too long to be told is shortened, and kept as a file that can be read page by page."""
     output = value if isinstance(value, Output) else Output(value)
-    told = result(block, shorten(readable(output.value), longest))
+    text, made = readable(output.value), output.files
+    shown = shorten(text, tool.result_chars)
+    if len(text) > tool.result_chars and files.has_room:
+        whole = structs.replace(await files.keep(f"{tool.name}.txt", text.encode(), "text/plain"), kept=True)
+        shown, made = f'{shown}\n[To read all of it: reopen "{reference(whole.blob)}".]', (*made, whole)
+    told = result(block, shown)
     if output.pictures:
         pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
-        told = {**told, "content": [{"type": "text", "text": told["content"]}, *pictures]}
-    return Outcome(told, output.files)
+        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures]}
+    return Outcome(told, made)
 
 
 def _is_cancelled() -> bool:
