@@ -207,7 +207,7 @@ class Beginnings:
             await self._pages.reminders.cancel(first.conversation, first.data)
             return Nothing(head, done=_keys(same))
         said, own = await self._pages.reminders.begun(same[-1], entries, self._clock.now())
-        return Question((said,), Told(own[0], buttons=own[1]) if own else None, taken=tuple(same))
+        return Question((said,), Told(own[0], buttons=own[1], spoken_of=True) if own else None, taken=tuple(same))
 
     def _own_answer(self, inbound: Inbound, head: Head) -> Told | None:
         """What we answer without the model, or None where the model answers. Not asked of anything but messages."""
@@ -400,7 +400,7 @@ def _ended(told: Told, turn: Turn) -> Ended:
         offered = (Button(say(told.button, turn.asker.language), f"again:{turn.id}"), *offered)
     return Ended(
         turn=turn.id,
-        why="told",
+        why="reminded" if told.spoken_of else "told",
         shown=told.text,
         fresh=told.fresh or told.forget,
         forget=told.forget,

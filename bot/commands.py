@@ -33,7 +33,7 @@ class Told(Struct, frozen=True):
     ``fresh``: nothing said so far is shown to the model again; ``forget``: nor kept. ``settings`` are fields of the
     chat's that change. ``button``: the text, by its name, of a button that does the turn again; ``buttons`` are others.
     ``page`` is what the text is yet to be made of: it shows what only the store knows, or what the turn itself finds
-    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it.
+    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it; ``spoken_of``: the model too.
     """
 
     text: str
@@ -45,6 +45,7 @@ class Told(Struct, frozen=True):
     page: Page = ""
     files: tuple[File, ...] = ()
     quiet: bool = False
+    spoken_of: bool = False
 
 
 class Here(Struct, frozen=True):

@@ -89,7 +89,7 @@ def vote_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...]:
 
 def files_of(entries: Sequence[Entry]) -> list[File]:
     """What a turn made for the person, in order."""
-    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files]
+    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files if not file.kept]
 
 
 def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:

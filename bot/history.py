@@ -134,8 +134,15 @@ def _context(inbound: Inbound) -> str:
     moment = datetime.fromtimestamp(min(max(inbound.sent_at, 0), LAST_SECOND), UTC)
     when = moment.strftime("%A %Y-%m-%d %H:%M UTC")
     where = f"{inbound.place.platform}, {'group' if inbound.place.group else 'private'}"
-    edited = " They edited a message above; now it reads:" if inbound.kind == "edit" else ""
-    return f"<context>{when}. From {_plain(inbound.sender.name) or inbound.sender.id} ({where}).{edited}</context>"
+    who = _plain(inbound.sender.name) or inbound.sender.id
+    return f"<context>{when}. From {who} ({where}).{_SAID_OTHERWISE.get(inbound.kind, '')}</context>"
+
+
+_SAID_OTHERWISE: dict[str, str] = {
+    "edit": " They edited a message above; now it reads:",
+    "due": " A reminder they had set came due, and was told to them:",
+}
+"""By the kind of what was not just written."""
 
 
 def _quoted(inbound: Inbound) -> str:
@@ -177,6 +184,8 @@ def _plain(name: str) -> str:
 
 
 def _ending(ended: Ended) -> str:
+    if ended.why == "reminded":
+        return ended.shown
     if ended.why == "stopped":
         return f"{ended.shown.strip()}\n\n(Stopped here by the person.)".strip()
     return "(No answer was given: a technical fault.)"

@@ -93,13 +93,18 @@ class Quote(Struct, frozen=True, omit_defaults=True):
 
 
 class File(Struct, frozen=True, omit_defaults=True):
-    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``."""
+    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``.
+    One that is only ``kept`` is not sent: it is there to be opened again. ``width`` and ``height``, in pixels, are of
+    a picture that the model takes as it is."""
 
     blob: str
     name: str
     media_type: str
     size: int = 0
     caption: str = ""
+    kept: bool = False
+    width: int = 0
+    height: int = 0
 
 
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
@@ -303,13 +308,14 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
     """How a turn ended where its last reply does not say it. ``shown`` is what the person reads of it.
 
     ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
-    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "stopped"
-    (by a person, in the middle of a reply), "failed" (``shown`` holds the reference the person was given), "undone" (it
-    is done again by a later turn, or taken back). ``files`` are sent with it.
+    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "reminded"
+    (a reminder was told, and the model sees both), "stopped" (by a person, in the middle of a reply), "failed"
+    (``shown`` holds the reference the person was given), "undone" (it is done again by a later turn, or taken back).
+    ``files`` are sent with it.
     """
 
     turn: str
-    why: Literal["refused", "told", "stopped", "failed", "undone"]
+    why: Literal["refused", "told", "reminded", "stopped", "failed", "undone"]
     shown: str = ""
     fresh: bool = False
     forget: bool = False

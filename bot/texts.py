@@ -122,8 +122,8 @@ _TEXTS = {
     "memory_chat": ("What I remember about this chat:", "Yang saya ingat tentang obrolan ini:"),
     "memory_empty": ("I remember nothing yet.", "Belum ada yang saya ingat."),
     "memory_how": (
-        "/memory add, delete (with a number) or clear.",
-        "/memory add, delete (dengan nomor), atau clear.",
+        "/memory add, change (a number and new words), delete (a number) or clear.",
+        "/memory add, change (nomor dan kata-kata baru), delete (nomor), atau clear.",
     ),
     "memory_none": ("There is nothing of that number.", "Tidak ada yang bernomor itu."),
     "memory_full": (

@@ -17,10 +17,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from bot.files import NO_FILES, Files, Kept
-from bot.media import stored
+from bot.media import reference, stored
 from bot.memory import Memory
 from bot.messages import Entry, File, Json, Person, Place
 
@@ -28,6 +29,13 @@ log = logging.getLogger(__name__)
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 FAULT_CHARS = 2_000
+NOT_STRICT = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
+    | {"minItems", "maxItems", "uniqueItems"}
+)
+"""Words of JSON Schema that a strict tool's may not hold (platform.claude.com, "JSON Schema limitations")."""
+MOST_STRICT = 20
+"""Tools of one request (platform.claude.com, "Strict tool use")."""
 
 
 async def _nothing(turn: str, call: str) -> None:
@@ -77,7 +85,10 @@ class Tool:
     beyond the conversation, so it asks once words of others were read; ``untrusted``: what it returns are such words.
     ``is_known`` tells whether a call of an outward tool reaches only what the conversation named; it then need not ask.
     ``seconds`` and ``result_chars`` are its limits. ``context`` is the name of the parameter that takes a ToolContext,
-    "" where there is none."""
+    "" where there is none.
+
+    Where a wrong argument would cost more than another try, because it writes or somebody is asked, the tool is strict:
+    the provider lets the model write nothing that the schema does not allow."""
 
     name: str
     description: str
@@ -99,7 +110,9 @@ class Tool:
         schema.pop("title", None)
         for each in schema.get("properties", {}).values():
             each.pop("title", None)
-        return {"name": self.name, "description": self.description, "input_schema": schema}
+        plain = {"name": self.name, "description": self.description, "input_schema": schema}
+        is_strict = self.writes or self.asks
+        return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 
 def tool(
@@ -148,6 +161,24 @@ def tool(
     return decorate
 
 
+def _as_strict(schema: Json) -> Json:
+    """The schema with what a strict one may not hold said in its descriptions; pydantic checks it all the same."""
+    kept: Json = {}
+    for word, value in schema.items():
+        match word:
+            case "properties" | "$defs":
+                kept[word] = {name: _as_strict(each) for name, each in value.items()}
+            case "anyOf" | "allOf":
+                kept[word] = [_as_strict(each) for each in value]
+            case "items":
+                kept[word] = _as_strict(value)
+            case _ if word not in NOT_STRICT:
+                kept[word] = value
+    if limits := ", ".join(f"{word}: {schema[word]}" for word in schema if word in NOT_STRICT):
+        kept["description"] = f"{kept.get('description', '')} ({limits})".strip()
+    return kept
+
+
 def _description(hint: Any) -> str | None:
     if get_origin(hint) is Annotated:
         return next((extra for extra in get_args(hint)[1:] if isinstance(extra, str)), None)
@@ -163,7 +194,10 @@ class Toolbox:
             raise TypeError("Two tools have the same name.")
 
     def definitions(self) -> list[Json]:
-        return [tool.definition() for tool in self._tools.values()]
+        definitions = [tool.definition() for tool in self._tools.values()]
+        for one_too_many in [each for each in definitions if "strict" in each][MOST_STRICT:]:
+            del one_too_many["strict"]
+        return definitions
 
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -199,7 +233,7 @@ class Toolbox:
         try:
             async with asyncio.timeout(limit):
                 value = await tool.run(**given)
-            return _outcome(block, value, tool.result_chars)
+                return await _outcome(block, value, tool, context.files)
         except ToolFault as fault:
             return failed(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
@@ -215,13 +249,19 @@ class Toolbox:
             )
 
 
-def _outcome(block: Json, value: Any, longest: int) -> Outcome:
+async def _outcome(block: Json, value: Any, tool: Tool, files: Files) -> Outcome:
+    """What is too long to be told is shortened, and kept as a file that can be read page by page."""
     output = value if isinstance(value, Output) else Output(value)
-    told = result(block, shorten(readable(output.value), longest))
+    text, made = readable(output.value), output.files
+    shown = shorten(text, tool.result_chars)
+    if len(text) > tool.result_chars and files.has_room:
+        whole = structs.replace(await files.keep(f"{tool.name}.txt", text.encode(), "text/plain"), kept=True)
+        shown, made = f'{shown}\n[To read all of it: reopen "{reference(whole.blob)}".]', (*made, whole)
+    told = result(block, shown)
     if output.pictures:
         pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
-        told = {**told, "content": [{"type": "text", "text": told["content"]}, *pictures]}
-    return Outcome(told, output.files)
+        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures]}
+    return Outcome(told, made)
 
 
 def _is_cancelled() -> bool:

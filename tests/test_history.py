@@ -99,6 +99,14 @@ def test_commands_and_our_own_words_are_not_shown_to_the_model() -> None:
     assert "plain words" not in str(request_of(entries))
 
 
+def test_a_reminder_that_was_told_can_be_spoken_of() -> None:
+    due = replace(inbound("Pay the rent"), kind="due", data="r1")
+    entries: list[Entry] = [Asked("t", (due,)), Ended("t", "reminded", "⏰ Pay the rent")]
+    question, answer, _ = request_of([*entries, asked("in ten minutes again", turn="t2")])["messages"]
+    assert "A reminder they had set came due" in texts(question)[0]
+    assert texts(answer) == ["⏰ Pay the rent"]
+
+
 def test_a_stopped_reply_stays_as_far_as_it_was_shown() -> None:
     entries: list[Entry] = [asked("count"), Ended(turn="t", why="stopped", shown="1, 2, 3\n\n(Stopped.)")]
     assert texts(request_of(entries)["messages"][1])[0].startswith("1, 2, 3")
@@ -513,7 +521,7 @@ ENTRIES = st.one_of(
     ),
     st.builds(
         lambda why, turn, shown: Ended(turn=turn, why=why, shown=shown),
-        st.sampled_from(["refused", "told", "stopped", "failed", "undone"]),
+        st.sampled_from(["refused", "told", "reminded", "stopped", "failed", "undone"]),
         TURNS,
         WORDS,
     ),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.messages import Attachment
-from bot.toolkit import Toolbox
+from bot.toolkit import Toolbox, tool
 from bot.tools.files import list_files, read_file, search_files, send_file, write_file
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results
@@ -107,3 +107,20 @@ async def test_another_chats_files_are_not_there(path: Path) -> None:
         await bot.wakes(GROUP.conversation)
         assert results(bot.model.requests[-1])[0]["content"] == "There are no files in this chat."
         assert HERE.conversation != GROUP.conversation
+
+
+@tool(result_chars=2_000)
+async def shelf() -> str:
+    """Tell what is on the shelf."""
+    return "".join(f"book {number}\n" for number in range(5_000))
+
+
+async def test_what_is_left_out_of_a_long_result_can_be_read_and_is_not_sent(path: Path) -> None:
+    script = (reply(call("shelf", {})), reply(call("read_file", {"name": "shelf.txt", "page": 3})), text("Many."))
+    async with bot_on(path, *script, tools=Toolbox([shelf, read_file])) as bot:
+        await bot.hears(inbound("what is there?", 1))
+        await bot.wakes()
+        assert bot.channel.shown == ["Many."]
+        first, page = (results(request)[-1]["content"] for request in bot.model.requests[1:])
+        assert len(first) < 2_200 and 'To read all of it: reopen "file:' in first
+        assert page.startswith("(Page 3 of ") and "book 1900\n" in page
