@@ -140,6 +140,7 @@ class Delivery:
     def hear(self, text: str) -> None:
         self._partial = (self._partial if self.unfinished else "") + text
         self._after = self._journal.head.last
+        self._tools = ()  # they are done, or the model would not speak
         self._changed.set()
 
     def forget(self) -> None:
