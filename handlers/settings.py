@@ -69,7 +69,7 @@ class Settings(Struct, frozen=True):
     kabar_allowed_users: str = ""
 
     # What somebody may use who was let in as a guest only; none for no tool at all.
-    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,web_search"
+    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,skill,web_search"
 
     # Python: a Lambda function of its own runs the scripts where it is named, else this machine does, walled off. What
     # a script says it needs is installed into this folder; empty for not at all.

@@ -6,8 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from bot.access import Access
+from bot.agentdir.skills import Skill
 from bot.messages import Asked, Ended, Inbound, Person, Place, Rules, Summary
 from bot.rules import LONGEST, told
+from bot.toolkit import Toolbox
+from bot.tools.skill import skill_tool
 from simulator.script import reply, text
 from tests.bots import Bot, bot_on, news, words
 from tests.say import ANN, BUDI, GROUP, HERE, asked, inbound
@@ -188,10 +191,12 @@ async def test_they_move_with_a_group_that_becomes_a_supergroup_and_so_does_its_
 
 
 async def test_context_tells_what_they_weigh(path: Path) -> None:
-    async with bot_on(path, OK, access=OWNER) as bot:
+    tea = skill_tool([Skill("tea", "Makes tea.", path.parent, "Boil the water.")])
+    async with bot_on(path, OK, access=OWNER, tools=Toolbox([tea])) as bot:
         await writes(bot, "Answer in rhymes. " * 50, 1)
         await says(bot, inbound("one", 2))
         await bot.hears(inbound("", 3, command="context"))
         await bot.wakes()
         assert "- this chat's own instructions: " in bot.channel.shown[-1]
-        assert "- list of skills" not in bot.channel.shown[-1]
+        assert "- list of skills: " in bot.channel.shown[-1]
+        assert "- tools: " not in bot.channel.shown[-1]  # there are no others

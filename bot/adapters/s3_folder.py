@@ -26,12 +26,16 @@ class NotCopied(Exception):
 
 
 class S3Folder:
-    def __init__(self, client: Callable[[], Client], bucket: str, prefix: str) -> None:
+    def __init__(
+        self, client: Callable[[], Client], bucket: str, prefix: str, *, most: int = MOST_FILES, largest: int = LARGEST
+    ) -> None:
         """``client`` gives one that is shared between threads, made when it is first needed. ``prefix`` is a folder's
-        name, with or without the slash at its end."""
+        name, with or without the slash at its end; ``most`` files are copied, of ``largest`` bytes together."""
         self._client = client
         self._bucket = bucket
         self._prefix = f"{prefix.strip('/')}/"
+        self._most = most
+        self._largest = largest
 
     def copy(self, into: Path) -> None:
         """All of it into this empty folder, or NotCopied: half of somebody's instructions would be others than theirs.
@@ -59,8 +63,8 @@ class S3Folder:
                 log.warning("prefix=<%s>, name=<%.80r> | no plain name for a file, left out", self._prefix, name)
                 continue
             files, size = files + 1, size + each["Size"]
-            if files > MOST_FILES or size > LARGEST:
-                raise NotCopied(f"There are more than {MOST_FILES} files, or {LARGEST / 1e6:.0f} MB.")
+            if files > self._most or size > self._largest:
+                raise NotCopied(f"There are more than {self._most} files, or {self._largest:,} bytes.")
             yield name
 
     def _copy(self, name: str, into: Path) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import s3_folder
 from bot.adapters.s3_folder import NotCopied, S3Folder
 from tests.emulator import Account
 
@@ -40,20 +39,15 @@ def test_a_key_that_leads_elsewhere_is_left_out_and_told(
     assert caplog.text.count("no plain name") == len(odd)
 
 
-def test_too_many_files_are_not_begun(aws: Account, tmp_path: Path) -> None:
+@pytest.mark.parametrize("limits", [{"most": 2}, {"largest": 29}])
+def test_too_much_is_not_begun(aws: Account, tmp_path: Path, limits: dict[str, int]) -> None:
     bucket = aws.bucket()
-    put(aws, bucket, *(f"agent/{number:04}.md" for number in range(s3_folder.MOST_FILES + 1)))
-    with pytest.raises(NotCopied, match="more than 500 files"):
-        S3Folder(lambda: aws.client("s3"), bucket, "agent/").copy(tmp_path)
+    put(aws, bucket, *(f"agent/{number}.md" for number in range(3)), data=b"x" * 10)
+    with pytest.raises(NotCopied, match="There are more than"):
+        S3Folder(lambda: aws.client("s3"), bucket, "agent/", **limits).copy(tmp_path)
     assert copied(tmp_path) == {}
-
-
-def test_too_much_in_bytes_is_not_begun(aws: Account, tmp_path: Path) -> None:
-    bucket = aws.bucket()
-    put(aws, bucket, "agent/a", "agent/b", data=b"x" * (s3_folder.LARGEST // 2 + 1))
-    with pytest.raises(NotCopied, match="20 MB"):
-        S3Folder(lambda: aws.client("s3"), bucket, "agent/").copy(tmp_path)
-    assert copied(tmp_path) == {}
+    S3Folder(lambda: aws.client("s3"), bucket, "agent/", most=3, largest=30).copy(tmp_path)
+    assert len(copied(tmp_path)) == 3
 
 
 def test_nothing_there_no_bucket_and_no_answer_say_why(aws: Account, tmp_path: Path) -> None:
