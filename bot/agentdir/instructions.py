@@ -110,17 +110,15 @@ class _Reading:
     def _included(self, word: str, name: str, number: int, above: tuple[str, ...]) -> str | None:
         """What the word stands for; None where it includes nothing."""
         path = word.partition("#")[0].rstrip(_AROUND).replace("\\ ", " ")
-        target = None if path.startswith("~") else _resolved(self._folder / name, path)
-        if not path or (not {"/", "."} & set(path) and (target is None or not target.is_file())):
+        inner = "" if path.startswith("~") else self._led_to(name, path)
+        is_there = bool(inner) and inside(self._folder, inner) is not None
+        if not path or not (is_there or {"/", "."} & set(path)):
             return None  # somebody's name
-        root = self._folder.resolve()
-        chain = (*above, name)
         self.files[posixpath.normpath(posixpath.join(posixpath.dirname(name), path))] = None
-        inner = target.relative_to(root).as_posix() if target and target.is_relative_to(root) else ""
-        text, wrong = None, ""
+        chain, text, wrong = (*above, name), None, ""
         if not inner:
             wrong = f"{path} leads out of the folder: only what lies in it can be included."
-        elif target is None or not target.is_file():
+        elif not is_there:
             wrong = f"There is no file {path} to include; what is no file's name belongs in backticks."
         elif inner in chain:
             wrong = f"{' includes '.join((*chain[chain.index(inner) :], inner))}: it would never end."
@@ -135,10 +133,11 @@ class _Reading:
         self._room -= len(text)
         return self._expanded(inner, text, chain)
 
-
-def _resolved(file: Path, path: str) -> Path | None:
-    """Where a path that stands in a file leads, links followed; None where it leads nowhere."""
-    try:
-        return (file.resolve().parent / path).resolve()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system takes
-        return None
+    def _led_to(self, name: str, path: str) -> str:
+        """Where a path that stands in a file leads, links followed, relative to the folder; "" where it leads out."""
+        root = self._folder.resolve()
+        try:
+            target = ((root / name).resolve().parent / path).resolve()
+        except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system takes
+            return path
+        return target.relative_to(root).as_posix() if target.is_relative_to(root) else ""

@@ -147,7 +147,7 @@ def _dead_links(document: Document, root: Path) -> Iterator[Fault]:
     body = without_code(document.body)
     links = {unquote(found[1]): found.start(1) for found in reversed(list(_LINK.finditer(body)))}
     for target, at in links.items():  # where each stands first
-        if ":" not in target and inside(root, target) is None and not (root / target).is_dir():
+        if ":" not in target and inside(root, target, folders=True) is None:
             line = document.body_line + body[:at].count("\n")
             yield Fault(document.file, line, f"There is no file {target} in this skill's folder.")
 
