@@ -65,7 +65,7 @@ def brain(own: Sequence[Written], **tasks: Sequence[Written]) -> Brain:
     """Replies by how many came before: ``own`` of the bot, ``tasks`` of the subagents by their task's first word."""
 
     def answer(request: Json) -> Written:
-        step = sum(message["role"] == "assistant" for message in request["messages"])
+        step = len([message for message in request["messages"] if message["role"] == "assistant"])
         if is_subagent(request):
             return tasks[task_of(request)][step]
         return own[step]

@@ -73,7 +73,7 @@ def test_no_folder_is_no_agent_and_no_fault(tmp_path: Path) -> None:
 
 def test_there_is_room_for_so_many_and_the_others_are_named(tmp_path: Path) -> None:
     files = {f"a{number:02}": GOOD.replace("scout", f"a{number:02}") for number in range(MOST + 1)}
-    found, [fault] = agents(tmp_path, **files)
+    found, [fault] = agents(tmp_path, None, **files)
     assert (len(found), fault.file) == (MOST, f"agents/a{MOST}.md")
 
 
