@@ -37,6 +37,8 @@ from bot.ports import Blobs, Change, Store
 from bot.tasks import uncut
 
 NO_LIMITS = Budget()
+MOST_AT_WORK = 8
+"""Subagents of one turn that work at the same time; others wait for their turn."""
 
 
 class Journal:
@@ -44,7 +46,7 @@ class Journal:
 
     ``resumed`` tells that an earlier invocation began this turn: what it started must be looked up. ``arrived`` is
     what people sent while the turn runs, filled by whoever watches the inbox, in order and not yet taken. ``at_work``
-    are the calls whose subagents work now.
+    are the calls whose subagents work now, each in one of the ``desks``.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Journal:
         self.resumed = resumed
         self.arrived: list[Inbound] = []
         self.at_work: set[str] = set()
+        self.desks = asyncio.Semaphore(MOST_AT_WORK)
         self._news = asyncio.Event()
 
     @property

@@ -249,16 +249,16 @@ class Toolbox:
         given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
         if tool.context:
             given[tool.context] = context
-        limit = None if tool.resumes else min(tool.seconds, seconds)
+        limit = min(tool.seconds, seconds)
         doubt = "" if tool.repeatable else " It may have had its effect: check before you do it again."
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(None if tool.resumes else limit):
                 value = await tool.run(**given)
                 return await _outcome(block, value, tool, context.files)
         except ToolFault as fault:
             return failed(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
-            return failed(block, f"{tool.name} was stopped after {limit or 0:.0f} seconds without a result.{doubt}")
+            return failed(block, f"{tool.name} was stopped after {limit:.0f} seconds without a result.{doubt}")
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise

@@ -17,6 +17,7 @@ from bot.budget import FIRST, Budget
 from bot.delivery import tasks_of
 from bot.errors import LeaseLost
 from bot.history import label
+from bot.journal import MOST_AT_WORK
 from bot.messages import (
     Answered,
     Asked,
@@ -143,6 +144,16 @@ async def test_one_that_fails_is_an_error_of_its_own_call(path: Path) -> None:
         assert bot.channel.shown == ["One seen."]
 
 
+async def test_a_refusal_and_an_answer_that_was_cut_are_told_as_what_they_are(path: Path) -> None:
+    refused, cut = reply(text("No."), stop_reason="refusal"), reply(text("Sand, and"), stop_reason="max_tokens")
+    script = brain([send("north", "south"), text("Seen.")], north=[refused], south=[cut])
+    async with bot_on(path, *[script] * 4, scout=Scout()) as bot:
+        await asked(bot)
+        north, south = results(bot.model.requests[-1])
+        assert (north["is_error"], north["content"]) == (True, "It refused the task. It had found nothing yet.")
+        assert south["content"] == "Sand, and\n\n[Cut here: it was too long.]"
+
+
 async def test_an_unknown_agent_is_told_which_there_are(path: Path) -> None:
     wrong = reply(call("delegate", {"agent": "cook", "task": "north"}))
     async with bot_on(path, wrong, text("Sorry."), scout=Scout()) as bot:
@@ -170,12 +181,19 @@ class Paced:
         self._clock = clock
         self.paid: list[str] = []
         self.last: Json = {}
+        self.most_at_once = 0
+        self._at_once = 0
 
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
         request = {"system": prompt.system, "messages": prompt.messages}
         written = self._answer(request)
         answer = written if isinstance(written, Answer) else reply(written)  # type: ignore[arg-type]
-        await self._clock.sleep(answer.pace)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            await self._clock.sleep(answer.pace)
+        finally:
+            self._at_once -= 1
         self.paid.append(task_of(request) if is_subagent(request) else "")
         self.last = request
         return Reply(list(answer.content), answer.stop_reason)
@@ -241,6 +259,15 @@ def test_at_the_end_of_an_invocation_each_ends_with_what_it_paid_for(path: Path)
     model = in_virtual_time(path, script, Scout(seconds=600), 40, 40)
     assert sorted(model.paid) == ["", "", "north", "north", "south", "south"]
     assert [each["content"] for each in results(model.last)] == ["Ice.", "Sand."]
+
+
+def test_many_at_once_take_turns(path: Path) -> None:
+    """Ten tasks of eight seconds each are done in two rounds, not in one."""
+    names = [f"t{number}" for number in range(MOST_AT_WORK + 2)]
+    tasks = {name: [reply(text("Ice."), pace=8)] for name in names}
+    model = in_virtual_time(path, brain([send(*names), text("All seen.")], **tasks), Scout(), 600)
+    assert [each["content"] for each in results(model.last)] == ["Ice."] * len(names)
+    assert (model.most_at_once, len(model.paid)) == (MOST_AT_WORK, len(names) + 2)
 
 
 def test_a_task_may_take_many_invocations(path: Path) -> None:
@@ -322,28 +349,7 @@ async def test_a_worker_that_lost_the_conversation_asks_and_stores_nothing_more(
         bot.model.spare()
 
 
-async def test_a_worker_that_lost_the_conversation_before_it_begins_a_task_pays_nothing_for_it(path: Path) -> None:
-    stolen = asyncio.Event()
-
-    async def taken_meanwhile(request: Json) -> Written:
-        stolen.set()
-        await thief
-        return send("north")
-
-    async with bot_on(path, taken_meanwhile, scout=PATIENT) as bot:
-
-        async def steal() -> None:
-            await stolen.wait()
-            await _steal(bot.store, HERE.conversation, last=True)
-
-        thief = asyncio.create_task(steal())
-        await bot.hears(inbound("go"))
-        with pytest.raises(LeaseLost):
-            await bot.wakes()
-        assert len(bot.model.requests) == 1
-
-
-async def _steal(store: SQLiteStore, conversation: str, *, last: bool = False) -> None:
+async def _steal(store: SQLiteStore, conversation: str) -> None:
     """Take the lease as another worker does whose clock says it has run out."""
     late = SQLiteStore(store.path, AnHourAhead())
     head = await late.claim(conversation, "thief", 9_999_999_999_999)
