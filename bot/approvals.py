@@ -35,6 +35,10 @@ LONGEST = 3_000
 """Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
 are, with how much is between them, and all of it in a file."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
+UNATTENDED = (
+    "a person must allow this first, and you can not ask one. Say in your answer what is to be done and with which "
+    "arguments; whoever gave you the task can do it."
+)
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
 WENT_ON = "somebody else went on with the conversation before it was allowed."
@@ -44,13 +48,15 @@ ANSWERED = "the person answered with a message instead, which follows."
 
 class Gate(Struct, frozen=True):
     """``asks`` and ``never`` are tools whose own wish does not count: the owner's does. ``approvers`` may decide beside
-    whoever asked; a decision can be made for ``seconds``. ``guests``: the tools that run for a guest, None for all."""
+    whoever asked; a decision can be made for ``seconds``. ``guests``: the tools that run for a guest, None for all.
+    ``unattended``: nobody can be asked, so what needs a word is not made."""
 
     asks: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     approvers: frozenset[str] = frozenset()
     guests: frozenset[str] | None = None
     seconds: int = 7 * DAY
+    unattended: bool = False
 
     def is_closed(self, tool: Tool, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
         """Whether a call of this tool needs a person's word. ``tainted``: words of others were read in this turn, and
@@ -84,6 +90,13 @@ def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
             if any(tool is not None and tool.untrusted for tool in tools) or any(map(_is_found, entry.reply.content)):
                 return True
     return False
+
+
+def comes_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
+    """Whether what the newest reply calls for may come from such words: it was written before its own results came."""
+    newest = own[-1]
+    found = isinstance(newest, Answered) and any(map(_is_found, newest.reply.content))
+    return found or is_tainted(own[:-1], toolbox)
 
 
 def _is_found(block: Json) -> bool:

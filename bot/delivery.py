@@ -17,9 +17,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bot.agent import Later
 from bot.approvals import buttons, call_of, in_full, question, verdict
-from bot.deadline import Deadline
+from bot.deadline import Deadline, Later
 from bot.errors import (
     ChatClosed,
     ChatMoved,
@@ -31,7 +30,7 @@ from bot.errors import (
     StoreUnavailable,
 )
 from bot.governor import Governor, loop_time
-from bot.history import reply_text, tool_calls
+from bot.history import label, reply_text, tool_calls
 from bot.journal import Journal
 from bot.messages import Answered, Approval, Button, Ended, Entry, File, Part, Returned, Task, whole
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
@@ -102,7 +101,7 @@ def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:
         for call in tool_calls(entry) if isinstance(entry, Answered) else ():
             result = results.get(call["id"])
             state = _STATES[None if result is None else bool(result.get("is_error"))]
-            tasks.append(Task(f"{number}.{call['id']}", doing([call["name"]], language), state))
+            tasks.append(Task(f"{number}.{call['id']}", doing([label(call)], language), state))
     return tuple(tasks)
 
 

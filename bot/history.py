@@ -195,6 +195,16 @@ def tool_calls(answered: Answered) -> list[Json]:
     return [block for block in answered.reply.content if block.get("type") == "tool_use"]
 
 
+DELEGATE = "delegate"
+"""The tool that gives a task to a subagent."""
+
+
+def label(call: Json) -> str:
+    """What a call is shown as (``texts.doing``): its tool's name and, where it asks somebody, a colon and who."""
+    name = str(call["name"])
+    return f"{name}:{_plain(str(call['input'].get('agent') or '…'))}" if name == DELEGATE else name
+
+
 def reply_text(answered: Answered) -> str:
     """What a person reads of one reply."""
     return spoken(answered.reply.content)

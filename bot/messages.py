@@ -294,7 +294,7 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     """The results of every tool call of the reply before it, in the order of the calls, as tool_result blocks.
 
     ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached). ``files``
-    are what the tools made for the person.
+    are what the tools made for the person; ``bill`` is of the model calls that subagents made for these results.
     """
 
     turn: str
@@ -302,6 +302,7 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     said: tuple[Inbound, ...] = ()
     note: str = ""
     files: tuple[File, ...] = ()
+    bill: Bill = Bill()
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
@@ -411,9 +412,22 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     reserved: int = 0
     """Millionths of a dollar that the counters hold for this turn until it ends."""
     bill: Bill = Bill()
-    """Of its model calls so far."""
+    """Of its model calls so far, and of those that subagents made for results that are stored."""
+    delegated: dict[str, Bill] = {}
+    """Of each subagent at work, by its call: all that it has cost so far, so that noting it again changes nothing."""
     cheaper: bool = False
     """Whether the cheaper model answers it: a budget was nearly spent when it began."""
+    tainted: bool = False
+    """Whether what is asked may come from words that others wrote: a subagent's task is a model's."""
+
+    @property
+    def subagents(self) -> Bill:
+        """Of all that ``delegated`` holds: it joins ``bill`` with the results."""
+        return sum(self.delegated.values(), start=Bill())
+
+    @property
+    def total(self) -> Bill:
+        return self.bill + self.subagents
 
 
 Meanwhile = Literal["steer", "queue", "interrupt"]

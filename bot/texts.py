@@ -363,7 +363,7 @@ _TEXTS = {
     "doing_remember": ("Making a note…", "Mencatat…"),
     "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),
     "doing_remind": ("Setting a reminder…", "Memasang pengingat…"),
-    "doing_delegate": ("Asking a helper…", "Meminta bantuan…"),
+    "doing_delegate": ("Asking {who}…", "Bertanya kepada {who}…"),
     "reminder": ("⏰ {text}", "⏰ {text}"),
     "reminder_for": ("⏰ {who}: {text}", "⏰ {who}: {text}"),
     "reminder_late": (
@@ -436,7 +436,9 @@ def is_indonesian(language: str) -> bool:
 
 
 def doing(tools: Sequence[str], language: str) -> str:
-    """What these tools are at, in a line; by their names where we have no words for them."""
-    known = [say(f"doing_{tool}", language) for tool in tools if f"doing_{tool}" in _TEXTS]
-    others = ", ".join(tool for tool in tools if f"doing_{tool}" not in _TEXTS)
+    """What these tools are at, in a line; by their names where we have no words for them. Behind a colon may stand whom
+    a tool asks."""
+    named = [tool.partition(":") for tool in tools]
+    known = [say(f"doing_{tool}", language, who=who) for tool, _, who in named if f"doing_{tool}" in _TEXTS]
+    others = ", ".join(tool for tool, _, _ in named if f"doing_{tool}" not in _TEXTS)
     return " ".join(known + ([say("working", language, tools=others)] if others else []))

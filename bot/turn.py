@@ -19,11 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot import context_page
-from bot.agent import Agent, Later, Waiting
+from bot.agent import Agent, Waiting
 from bot.approvals import HOUR, decided, waited_for
 from bot.beginning import Beginnings
 from bot.budget import Budget, chat_of
-from bot.deadline import Deadline, OutOfTime
+from bot.deadline import Deadline, Later, OutOfTime
 from bot.delivery import Delivery
 from bot.errors import (
     ChatClosed,
@@ -40,6 +40,7 @@ from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
+from bot.nested import names_in
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
 from bot.reminding import Reminders
 from bot.tasks import first_of
@@ -220,10 +221,18 @@ class Turns:
         """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
         await self._reminders.cancel_all(journal.head.conversation)
         if (before := journal.head.settings.moved_from) and (old := await self._claim(before)):
+            await self._forget_nested(before)
             await self._blobs.forget(before)
             await self._store.forget(old)
+        await self._forget_nested(journal.head.conversation)
         await self._blobs.forget(journal.head.conversation)
         await self._store.forget(journal.head)
+
+    async def _forget_nested(self, conversation: str) -> None:
+        """What subagents did in it: their conversations are named in its record, so they go before it."""
+        for name in names_in(conversation, await self._store.record(conversation, 1)):
+            if head := await self._claim(name):
+                await self._store.forget(head)
 
     # Thinking
 

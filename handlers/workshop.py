@@ -1,7 +1,7 @@
 """What the worker needs to run turns: the model, the tools and the platforms' clients. Loaded by the worker alone."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -45,6 +45,7 @@ from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
 from bot.version import VERSION
 from bot.web.provided import server_tools
+from handlers.delegation import delegation
 from handlers.provider import Provider
 from handlers.settings import Settings, models, names
 
@@ -56,6 +57,11 @@ TOOLS = (
     *(calculator, current_time, forget_fact, list_files, read_file, remember, reopen, search_files, send_file),
     *(write_file,),
 )
+BUILT_IN = frozenset(
+    {tool.name for tool in TOOLS}
+    | {"cancel_reminder", "list_reminders", "remind", "run_python", "set_time_zone", "skill", "web_fetch", "web_search"}
+)
+"""The names of all tools of ours, also those that are made only with what they need."""
 
 log = logging.getLogger(__name__)
 
@@ -92,28 +98,13 @@ def make_workshop(
     reader = FileReader(transcription)
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
-    owned = _owned(settings.kabar_agent_dir)
+    owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools})
     skills = [skill_tool(owned.skills)] if owned.skills else []
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader, owned.skills), *skills)
-    toolbox = Toolbox([*TOOLS, *hands, *web, *more_tools])
+    tools = [*TOOLS, *hands, *web, *more_tools]
     channels = {**_channels(settings), **more_channels}
-    max_tokens = min(settings.kabar_max_tokens, facts.output)
-    prompts = PromptBuilder(
-        owned.instructions.text,
-        toolbox,
-        max_tokens,
-        caching=facts.caching,
-        read=facts.read,
-        server_tools=server_tools(facts),
-    )
-    limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
-    policy = _policy(settings, provider)
-    folding = Folding(prompts, policy, limits)
-    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
-    if access.everyone:
-        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
-    budget = _budget(settings)
     attachments = Attachments(channels, blobs, reader, clock)
+    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     people = People(store, channels, access, clock)
     listening = Listening(people, attachments)
 
@@ -126,6 +117,36 @@ def make_workshop(
         approvers=names(settings.kabar_approvers),
         guests=names(settings.kabar_guest_tools),
     )
+    cheaper = illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None
+    tools += delegation(
+        settings,
+        owned.agents,
+        tools,
+        provider,
+        illustrated,
+        usual=settings.kabar_cheaper_model or summary_model(settings.kabar_model),
+        cheaper=cheaper,
+        policy=_own_policy(settings, provider),
+        listening=listening,
+        gate=gate,
+        clock=clock,
+    )
+    toolbox = Toolbox(tools)
+    max_tokens = min(settings.kabar_max_tokens, facts.output)
+    prompts = PromptBuilder(
+        owned.instructions.text,
+        toolbox,
+        max_tokens,
+        caching=facts.caching,
+        read=facts.read,
+        server_tools=server_tools(facts),
+    )
+    limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
+    policy = _policy(settings, provider)
+    folding = Folding(prompts, policy, limits)
+    if access.everyone:
+        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
+    budget = _budget(settings)
     agent = Agent(
         model=illustrated(settings.kabar_model),
         prompts=prompts,
@@ -135,7 +156,7 @@ def make_workshop(
         folding=folding,
         listening=listening,
         gate=gate,
-        cheaper=illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
+        cheaper=cheaper,
         others={name: illustrated(name) for name in models(settings)},
     )
     doorstep = Doorstep(store, wake, access, clock)
@@ -194,13 +215,18 @@ def _transcription(settings: Settings) -> Transcription | None:
 
 def _policy(settings: Settings, provider: Provider) -> Policy:
     """How a long conversation is made shorter."""
+    own = _own_policy(settings, provider)
+    compacts = settings.kabar_context_policy == "compact" and provider.facts(settings.kabar_model).compaction
+    return Compact(provider.model(settings.kabar_model), own) if compacts else own
+
+
+def _own_policy(settings: Settings, provider: Provider) -> Policy:
+    """The same without the help of the model's provider."""
     if settings.kabar_context_policy == "window":
         return Window()
     name = settings.kabar_summary_model or summary_model(settings.kabar_model)
     # Two bytes for a token is less than most languages need; the rest is for instructions and the summary itself.
-    summarise = Summarise(provider.model(name), min(provider.facts(name).context, MOST_SUMMED_UP))
-    compacts = settings.kabar_context_policy == "compact" and provider.facts(settings.kabar_model).compaction
-    return Compact(provider.model(settings.kabar_model), summarise) if compacts else summarise
+    return Summarise(provider.model(name), min(provider.facts(name).context, MOST_SUMMED_UP))
 
 
 def summary_model(model: str) -> str:
@@ -242,9 +268,9 @@ def _channels(settings: Settings) -> dict[str, Channel]:
     return channels
 
 
-def _owned(folder: str) -> Owned:
+def _owned(folder: str, tools: Collection[str]) -> Owned:
     """What the owner wrote; what can not be used of it is told here and by ``kabar check``."""
-    owned = read_folder(Path(folder))
+    owned = read_folder(Path(folder), tools)
     for fault in owned.faults:
         log.warning("folder=<%s> | %s", folder, fault)
     return owned

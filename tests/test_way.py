@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from handlers.workshop import BUILT_IN
 from simulator import telegram
 from simulator.app import Simulator, serve
 from simulator.deliver import QUICK
@@ -85,6 +86,7 @@ async def test_telegram_and_back_with_a_tool_and_a_second_turn_that_remembers(
         await way.telegram_says("You asked for 12*7+3.")
         await way.settled()
         assert {"What is 12*7+3?", "It is **87**."} <= set(words(way.model.requests[2]))
+        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN | {"delegate"}
         assert way.cloud.answers == [{"batchItemFailures": []}] * 2
 
 

@@ -23,6 +23,10 @@ def front(yaml: str, body: str = "Do it.") -> Mapping[str, str]:
     return {"skills/a/SKILL.md": f"---\n{yaml}\n---\n{body}\n"}
 
 
+def agent(name: str, more: str = "model: x") -> str:
+    return f"---\nname: {name}\ndescription: Does it.\n{more}\n---\nDo it.\n"
+
+
 OK = "name: a\ndescription: Does it."
 
 MISTAKES = (
@@ -66,6 +70,14 @@ MISTAKES = (
     Case("nothing to do", front(OK, " "), "skills/a/SKILL.md:5", "what is to be done"),
     Case("link to nothing", front(OK, "One\n[form](form.md)"), "skills/a/SKILL.md:6", "no file form.md"),
     Case("file a link out", {**front(OK), "skills/a/x.txt": "->../../../outside.md"}, "skills/a/x.txt", "leads"),
+    Case("agent without front matter", {"agents/a.md": "# A"}, "agents/a.md:1", "must begin with"),
+    Case("agent unlike its file", {"agents/a.md": agent("b")}, "agents/a.md:2", "must be that of the file"),
+    Case("agent with an unknown tool", {"agents/a.md": agent("a", "tools: [web]")}, "agents/a.md:4", "no tool 'web'"),
+    Case("agent that delegates", {"agents/a.md": agent("a", "tools: [delegate]")}, "agents/a.md:4", "can not give"),
+    Case("agent with an unknown field", {"agents/a.md": agent("a", "tool: x")}, "agents/a.md:4", "no field 'tool'"),
+    Case("agent without limits", {"agents/a.md": agent("a", "limits: {seconds: 1}")}, "agents/a.md:4", ">= 10"),
+    Case("agent with nothing to do", {"agents/a.md": "---\nname: a\ndescription: x\n---\n"}, "agents/a.md:5", "Below"),
+    Case("agent in another file", {"agents/a.txt": "x"}, "agents/a.txt", "ends in .md"),
     Case("files too large", {**front(OK), "skills/a/x.bin": b"x" * 10_000_001}, "skills/a/x.bin", "10 MB"),
 )
 
@@ -85,12 +97,12 @@ def test_every_kind_of_mistake_is_named_where_it_is(
 def test_a_folder_without_mistakes_is_told_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree(tmp_path, {"AGENTS.md": "@who.md", "who.md": "Ann", "skills/a/SKILL.md": skill("a"), ".hidden": "x"})
     assert check(tmp_path) == 0
-    assert capsys.readouterr().out == "instructions: 3 characters from AGENTS.md, who.md\nskills: a\n"
+    assert capsys.readouterr().out == "instructions: 3 characters from AGENTS.md, who.md\nskills: a\nagents: none\n"
 
 
 def test_an_empty_folder_is_no_mistake_and_none_at_all_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path) == 0
-    assert capsys.readouterr().out == "instructions: none\nskills: none\n"
+    assert capsys.readouterr().out == "instructions: none\nskills: none\nagents: none\n"
     assert check(tmp_path / "gone") == 1
     assert capsys.readouterr().out == (
         f"{tmp_path}/gone: There is no such folder: the bot has no instructions and no skills.\n"
@@ -114,4 +126,4 @@ async def test_the_command_names_mistakes_in_the_folder_of_the_settings_and_fail
     tree(tmp_path / "other", {"AGENTS.md": "Be kind."})
     async with kabar(tmp_path, "check", "other") as command:
         assert await command.ends() == 0
-        assert command.output == "instructions: 8 characters from AGENTS.md\nskills: none\n"
+        assert command.output == "instructions: 8 characters from AGENTS.md\nskills: none\nagents: none\n"
