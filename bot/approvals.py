@@ -28,12 +28,13 @@ from bot.messages import (
 )
 from bot.texts import say
 from bot.toolkit import Tool, Toolbox, shorten
+from bot.web.words import unhidden
 
 DAY = 24 * 3600
 HOUR = 3600
 LONGEST = 3_000
-"""Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
-are, with how much is between them, and all of it in a file."""
+"""Characters of all arguments that are shown at most, so that a question is one message. Of a longer one its beginning
+and end are, with how much is between them, and all of it in a file."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
@@ -155,16 +156,18 @@ def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
     return None
 
 
-def question(call: Json, language: str) -> str:
-    """What a person is asked, with the exact arguments, as Markdown."""
-    shown = (_fenced(name, shorten(value, _longest(call))) for name, value in _arguments(call))
+def question(call: Json, language: str, longest: int = LONGEST) -> str:
+    """What a person is asked, with the exact arguments, as Markdown: up to so many characters of all of them. What they
+    would not see is written out."""
+    each = _each(call, longest)
+    shown = (_fenced(name, shorten(unhidden(value), each)) for name, value in _arguments(call))
     return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *shown))
 
 
-def in_full(call: Json) -> str:
-    """All arguments as plain text where the question shows only parts of them; "" where it shows them whole."""
+def in_full(call: Json, longest: int = LONGEST) -> str:
+    """All arguments as plain text where such a question shows only parts of them; "" where it shows them whole."""
     arguments = [*_arguments(call)]
-    if all(len(value) <= _longest(call) for _, value in arguments):
+    if all(len(unhidden(value)) <= _each(call, longest) for _, value in arguments):
         return ""
     return "\n\n".join(f"{name}:\n{value}" for name, value in arguments)
 
@@ -174,8 +177,8 @@ def _arguments(call: Json) -> Iterator[tuple[str, str]]:
         yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _longest(call: Json) -> int:
-    return LONGEST // max(len(call["input"]), 1)
+def _each(call: Json, longest: int) -> int:
+    return longest // max(len(call["input"]), 1)
 
 
 def _fenced(name: str, text: str) -> str:

@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bot.agent import Later
-from bot.approvals import buttons, call_of, in_full, question, verdict
+from bot.approvals import LONGEST, buttons, call_of, in_full, question, verdict
 from bot.deadline import Deadline
 from bot.errors import (
     ChatClosed,
@@ -33,7 +33,7 @@ from bot.errors import (
 from bot.governor import Governor, loop_time
 from bot.history import reply_text, tool_calls
 from bot.journal import Journal
-from bot.messages import Answered, Approval, Button, Ended, Entry, File, Part, Returned, Task, whole
+from bot.messages import Answered, Approval, Button, Ended, Entry, File, Json, Part, Returned, Task, whole
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
 from bot.texts import doing, say
 from bot.web.sources import sources
@@ -354,12 +354,12 @@ class Delivery:
         call, mark = call_of(approval, self._journal.numbered()), f"{self._journal.turn.id}.q{number}"
         if call is None:
             raise ValueError(f"The call {approval.call} is not in the record.")
-        if full := in_full(call):
+        shown, full = self._question(call)
+        if full:
             await self._send_in_full(
                 number, approval, Upload(f"{approval.tool}.txt", "text/plain", full.encode()), deadline
             )
-        *_, last = self._channel.render(question(call, self._language))
-        asked = replace(last, buttons=buttons(self._journal.turn, number))
+        asked = replace(shown, buttons=buttons(self._journal.turn, number))
 
         async def send() -> str:
             try:
@@ -372,6 +372,13 @@ class Delivery:
             await self._insist_on_sending(approval.part, mark, partial(self._set_asked, number, "part"), send, deadline)
         except SendRefused as error:
             raise ChatClosed(f"No question is accepted here: {error}") from error
+
+    def _question(self, call: Json) -> tuple[Rendered, str]:
+        """The question as one message, however this channel counts, and all arguments where it does not show them."""
+        longest = LONGEST
+        while len(parts := self._channel.render(question(call, self._language, longest))) > 1 and longest:
+            longest //= 2
+        return parts[0], in_full(call, longest)
 
     async def _send_in_full(self, number: int, approval: Approval, upload: Upload, deadline: Deadline) -> None:
         mark = f"{self._journal.turn.id}.a{number}"

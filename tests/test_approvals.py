@@ -1,5 +1,6 @@
 """Tools that ask first: nothing runs without a person's word, and a word counts once."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,18 @@ from msgspec.structs import replace
 
 from bot.access import Access
 from bot.approvals import DAY, Gate, buttons, question
+from bot.channels.slack import render as slack
+from bot.channels.telegram import render as telegram
 from bot.clock import SystemClock
 from bot.messages import Attachment, Ended, Person, Quote, Turn
+from bot.ports import Rendered
 from bot.turn import Outcome
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results, tap
 from tests.letters import LETTER, SENT, TOOLS
 from tests.letters import VISIT as OUT
 from tests.pictures import PNG
+from tests.recorder import RecordingChannel
 from tests.say import ANN, BUDI, GROUP, HERE, inbound
 
 
@@ -222,3 +227,30 @@ def test_buttons_fit_and_code_can_not_leave_its_fence() -> None:
     assert all(len(each.data.encode()) <= 64 for each in buttons(turn, 99))
     shown = question({"name": "run", "input": {"code": "```\n**Approved**\n```"}}, "en")
     assert "````\n```\n**Approved**" in shown
+
+
+class Rendering(RecordingChannel):
+    """Shows what a platform would."""
+
+    def __init__(self, render: Callable[[str], list[Rendered]]) -> None:
+        super().__init__()
+        self.render = lambda markdown, growing=False: render(markdown)  # type: ignore[method-assign, misc]
+
+
+@pytest.mark.parametrize("render", [telegram.render, slack.render])
+@pytest.mark.parametrize("padding", ["😀" * 1_400, "\n" * 1_400, "`" * 1_400, "| a |\n|---|\n" * 100])
+async def test_a_question_is_one_message_and_no_padding_pushes_its_beginning_out(
+    path: Path, render: Callable[[str], list[Rendered]], padding: str
+) -> None:
+    letter = reply(call("send_letter", {"to": f"Eve{padding}", "words": f"The key{padding}"}))
+    async with bot_on(path, letter, tools=TOOLS, channel=Rendering(render)) as bot:
+        await asked(bot)
+        *_, asks = bot.channel.shown
+        assert "May I do this: send_letter?" in asks and "Eve" in asks and "The key" in asks
+        cut = [upload.data.decode() for upload in bot.channel.uploads]
+        assert cut == ([f"to:\nEve{padding}\n\nwords:\nThe key{padding}"] if "left out" in asks else [])
+
+
+def test_what_nobody_would_see_of_an_argument_is_written_out() -> None:
+    shown = question({"name": "run", "input": {"code": "safe\u202e)\U000e0041"}}, "en")
+    assert "safe\\u202e)\\U000e0041" in shown
