@@ -36,9 +36,12 @@ LONGEST = 3_000
 """Characters of all arguments that are shown at most, so that a question is one message. Of a longer one its beginning
 and end are, with how much is between them, and all of it in a file."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
+BEGINNING = ("do", "set", "let", "more", "again")
+"""Words of buttons that begin a turn of their own."""
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
 WENT_ON = "somebody else went on with the conversation before it was allowed."
+OVERTAKEN = "something else had to be done in this chat before it was allowed. Offer to ask again."
 SAID_NO = "the person said no."
 ANSWERED = "the person answered with a message instead, which follows."
 
@@ -116,13 +119,29 @@ def decided(
         elif inbound.kind == "message" and inbound.command in APPROVALS:
             used.append(inbound)
             approvals = [each if each.decision else replace(each, part=None) for each in approvals]
-        elif inbound.kind in ("message", "stop"):
-            asker = inbound.sender.id == turn.asker.id
-            why = ANSWERED if asker else WENT_ON
+        elif why := _overtaking(inbound, turn):
+            said = why == ANSWERED
             approvals = [
-                each if each.decision else replace(each, decision="no", why=why, said=asker) for each in approvals
+                each if each.decision else replace(each, decision="no", why=why, said=said) for each in approvals
             ]
     return tuple(_expired(each, now) for each in approvals), used, hour
+
+
+def _overtaking(inbound: Inbound, turn: Turn) -> str:
+    """Why nothing is waited for any more, told to the model; "" where waiting goes on. What is to be said or done here
+    in its own time, such as a reminder, does not wait for days."""
+    is_asker = inbound.sender.id == turn.asker.id
+    word = inbound.data.partition(":")[0]
+    match inbound.kind:
+        case "message" | "stop":
+            return ANSWERED if is_asker else WENT_ON
+        case "edit" if is_asker:
+            return ANSWERED
+        case "tap" if word in BEGINNING or (is_asker and inbound.data == f"stop:{turn.id}"):
+            return OVERTAKEN
+        case "due" | "note" | "moved" | "left":
+            return OVERTAKEN
+    return ""
 
 
 def _expired(approval: Approval, now: float) -> Approval:

@@ -98,10 +98,10 @@ class Beginnings:
         self._follows = follows
 
     async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
-        """What of the inbox is to the bot while a turn runs, from people who may talk to it."""
+        """What of the inbox is to the bot while a turn runs, from people who may talk to it; and news of the chat."""
         to, _ = to_us(inbox, follows=self._is_followed(head))
         known = await self._listening.people.known(to, head.settings)
-        return [inbound for inbound in known if inbound.sender.role]
+        return [inbound for inbound in known if inbound.sender.role or inbound.kind in ("moved", "left")]
 
     def _is_followed(self, head: Head) -> bool:
         follow = head.settings.follow

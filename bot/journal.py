@@ -201,10 +201,10 @@ class Journal:
         own = self.own()
         return bool(own) and isinstance(own[-1], Ended) and own[-1].why == "stopped"
 
-    async def release(self) -> None:
-        """Give the conversation free with its turn still open: another invocation goes on."""
+    async def release(self, **changes: Any) -> None:
+        """Give the conversation free with its turn, so changed, still open: another invocation goes on."""
         async with self._lock:
-            await self._commit(Change(turn=self.head.turn, release=True))
+            await self._commit(Change(turn=replace(self.turn, **changes), release=True))
 
     # A provider's call ids are unique in a reply, not always in a conversation: the turn makes them so.
 

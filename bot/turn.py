@@ -139,7 +139,10 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=max(later.seconds, delivery.flood_left))
+        turn, left = journal.turn, journal.arrived
         await self._end(journal, deadline)
+        if turn.approvals and left:  # what ended the waiting has spent its wake on that
+            await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
 
     async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> Outcome:
@@ -149,7 +152,7 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
-        await journal.release()
+        await journal.release(failures=0)  # to have asked is progress, however often
         return Outcome()
 
     async def _begin(self, head: Head) -> Journal | None:
@@ -185,7 +188,9 @@ class Turns:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
         await self._look(journal)
         now = self._clock.now()
-        approvals, used, hour = decided(journal.turn, journal.arrived, self._agent.gate, now)
+        # An edit of another turn's question does not answer this one.
+        arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
+        approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
             await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)

@@ -12,16 +12,16 @@ from bot.approvals import DAY, Gate, buttons, question
 from bot.channels.slack import render as slack
 from bot.channels.telegram import render as telegram
 from bot.clock import SystemClock
-from bot.messages import Attachment, Ended, Person, Quote, Turn
+from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
 from bot.ports import Rendered
 from bot.turn import Outcome
 from simulator.script import call, reply, text
-from tests.bots import Bot, bot_on, results, tap
+from tests.bots import Bot, bot_on, edit, news, results, tap, words
 from tests.letters import LETTER, SENT, TOOLS
 from tests.letters import VISIT as OUT
 from tests.pictures import PNG
 from tests.recorder import RecordingChannel
-from tests.say import ANN, BUDI, GROUP, HERE, inbound
+from tests.say import ANN, BUDI, GROUP, HERE, NOW, inbound
 
 
 @pytest.fixture
@@ -254,3 +254,78 @@ async def test_a_question_is_one_message_and_no_padding_pushes_its_beginning_out
 def test_what_nobody_would_see_of_an_argument_is_written_out() -> None:
     shown = question({"name": "run", "input": {"code": "safe\u202e)\U000e0041"}}, "en")
     assert "safe\\u202e)\\U000e0041" in shown
+
+
+async def test_a_question_may_be_asked_again_as_often_as_somebody_likes(path: Path) -> None:
+    async with bot_on(path, LETTER, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        for number in range(10, 20):
+            await bot.hears(inbound("", number, command="approvals"))
+            await bot.wakes()
+        await taps(bot, "ok")
+        assert SENT == ["Budi: Come at nine."]
+
+
+def due() -> Inbound:
+    return replace(inbound("tea", 2), kind="due", id=f"due.tea.{NOW}", order="9" * 20, data="tea")
+
+
+@pytest.mark.parametrize(
+    ("overtaking", "shown"),
+    [
+        (due(), "⏰ tea"),
+        (replace(inbound("let_in", 2), kind="note", id="let_in.1"), "My owner has let you in."),
+        (tap("set:language:id", 2), "**Pengaturan obrolan ini**"),
+        (inbound("", 2, command="status"), "**Status**"),
+        (inbound("me too", 2, sender=BUDI), "Me as well."),
+    ],
+)
+async def test_what_is_to_be_done_in_the_chat_does_not_wait_for_an_answer(
+    path: Path, overtaking: Inbound, shown: str
+) -> None:
+    async with bot_on(path, LETTER, text("Then not."), text("Me as well."), tools=TOOLS) as bot:
+        await asked(bot)
+        yes = button(bot, "ok")
+        await bot.hears(overtaking)
+        await bot.wakes()
+        assert results(bot.model.requests[1])[0]["is_error"]
+        assert bot.wake.woken == [HERE.conversation]
+        await bot.wakes()
+        assert any(each.startswith(shown) for each in bot.channel.shown)
+        await bot.hears(tap(yes))
+        await bot.wakes()
+        assert SENT == [] and await bot.store.inbox(HERE.conversation) == []
+        if "me too" not in overtaking.text:
+            await bot.hears(inbound("and me", 99))
+            await bot.wakes()
+
+
+async def test_a_group_that_moves_while_a_question_waits_takes_everything_along(path: Path) -> None:
+    async with bot_on(path, LETTER, text("Then not."), text("Hi."), tools=TOOLS) as bot:
+        await asked(bot, place=GROUP)
+        await bot.hears(replace(news("moved", "-77", GROUP), sender=Person("telegram:0")))
+        for _ in range(2):
+            await bot.wakes(GROUP.conversation)
+        await bot.hears(inbound("what did I ask?", 9, place=replace(GROUP, conversation="telegram:-77", chat="-77")))
+        await bot.wakes("telegram:-77")
+        assert "write to Budi" in words(bot.model.requests[-1])
+
+
+async def test_a_corrected_question_is_not_answered_by_what_it_asked_before(path: Path) -> None:
+    async with bot_on(path, LETTER, text("To Cici then."), tools=TOOLS) as bot:
+        await asked(bot)
+        await bot.hears(edit("write to Cici", 1))
+        await bot.wakes()
+        assert SENT == []
+        assert "write to Cici" in words(bot.model.requests[1])
+
+
+async def test_what_is_no_answer_and_begins_nothing_leaves_the_question_as_it_is(path: Path) -> None:
+    async with bot_on(path, LETTER, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        turn = button(bot, "ok").partition(":")[2].partition(".")[0]
+        others = [tap("vote:up:x", 30), tap("ok:x.0", 31), tap(f"stop:{turn}", 32, sender=BUDI), edit("older", 0)]
+        await bot.hears(*others)
+        await bot.wakes()
+        await taps(bot, "ok")
+        assert SENT == ["Budi: Come at nine."]
