@@ -66,7 +66,7 @@ def _summary(entry: Entry) -> Iterator[Json]:
     if isinstance(entry, Summary) and entry.block is not None:
         yield _assistant([entry.block])
     elif isinstance(entry, Summary) and entry.text.strip():
-        yield _user([text(f"<summary>\n{entry.text}\n</summary>")])
+        yield _user([text(f"<summary>\n{_unmarked(entry.text)}\n</summary>")])
 
 
 def _user(blocks: list[Json]) -> Json:
