@@ -319,7 +319,8 @@ class Agent:
         if tool is None or call["id"] in answered.reply.spoiled:
             return False
         tainted = tool.outward and not self._is_known(tool, call, journal) and is_tainted(journal.own(), self._toolbox)
-        closed = self.gate.is_closed(tool, journal.head.settings, self._clock.now(), tainted=tainted)
+        asker, settings = journal.turn.asker, journal.head.settings
+        closed = self.gate.is_closed(tool, asker, settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)
 
     def _is_known(self, tool: Tool, call: Json, journal: Journal) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.commands import APPROVALS
+from bot.commands import APPROVALS, allowed
 from bot.messages import (
     Answered,
     Approval,
@@ -56,10 +56,10 @@ class Gate(Struct, frozen=True):
     guests: frozenset[str] | None = None
     seconds: int = 7 * DAY
 
-    def is_closed(self, tool: Tool, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
+    def is_closed(self, tool: Tool, person: Person, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
         """Whether a call of this tool needs a person's word. ``tainted``: words of others were read in this turn, and
         it may have come from them where it reaches."""
-        if settings.allowed.get(tool.name, 0) > now:
+        if tool.name in allowed(person, settings, now):
             return False
         if tool.name in self.asks:
             return True
@@ -71,6 +71,11 @@ class Gate(Struct, frozen=True):
 
     def may_decide(self, person: str, turn: Turn) -> bool:
         return person == turn.asker.id or person in self.approvers
+
+
+def allowance(turn: Turn, tool: str) -> str:
+    """The key in ``ChatSettings.allowed``: in a group one person's word is not another's."""
+    return f"{turn.asker.id} {tool}"
 
 
 def waited_for(turn: Turn) -> list[Approval]:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile
+from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person
 from bot.reminding import is_page
 from bot.settings_page import buttons as settings_buttons
 from bot.settings_page import page as settings_page
@@ -124,8 +124,14 @@ def _meanwhile(inbound: Inbound) -> Told:
 def _approvals(inbound: Inbound, here: Here) -> str:
     """Whatever waits holds its conversation up, so here nothing does; what need not ask for a while is told."""
     language = inbound.sender.language
-    allowed = [name for name, until in here.settings.allowed.items() if until > here.now]
-    return say("approvals_allowed", language, tools=", ".join(allowed)) if allowed else say("approvals_none", language)
+    tools = ", ".join(allowed(inbound.sender, here.settings, here.now))
+    return say("approvals_allowed", language, tools=tools) if tools else say("approvals_none", language)
+
+
+def allowed(person: Person, settings: ChatSettings, now: float) -> list[str]:
+    """The tools that need not ask this person here for now."""
+    words = (key.rpartition(" ") for key, until in settings.allowed.items() if until > now)
+    return [tool for whose, _, tool in words if whose == person.id]
 
 
 LANGUAGES = {"en": "en", "english": "en", "inggris": "en", "id": "id", "indonesia": "id", "indonesian": "id"}

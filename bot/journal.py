@@ -133,8 +133,8 @@ class Journal:
             await self._commit(Change(turn=replace(self.turn, **changes)))
 
     async def decide(self, approvals: tuple[Approval, ...], taken: Sequence[Inbound], allowed: dict[str, int]) -> None:
-        """Store what was decided, and what decided it, in one write. ``allowed`` are tools that need not ask for a
-        while."""
+        """Store what was decided, and what decided it, in one write. ``allowed`` is who need not be
+        asked about what for a while."""
         keys = tuple(inbound.key for inbound in taken)
         async with self._lock:
             turn = replace(self.turn, approvals=approvals, inbox=self.turn.inbox + keys)

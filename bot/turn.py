@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from bot import context_page
 from bot.agent import Agent, Later, Waiting
-from bot.approvals import HOUR, decided, waited_for
+from bot.approvals import HOUR, allowance, decided, waited_for
 from bot.beginning import Beginnings
 from bot.budget import Budget, chat_of
 from bot.deadline import Deadline, OutOfTime
@@ -192,7 +192,7 @@ class Turns:
         arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
         approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
-            await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
+            await journal.decide(approvals, used, {allowance(journal.turn, tool): int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 

@@ -6,7 +6,7 @@ from bot.memory import MOST, Full
 from bot.toolkit import ToolContext, ToolFault, tool
 
 
-@tool(writes=True, repeatable=True, seconds=10)
+@tool(writes=True, outward=True, repeatable=True, seconds=10)  # outlives a turn in which words of others may want it
 async def remember(
     fact: Annotated[str, "One short sentence that stands alone, such as: Ann is allergic to peanuts."],
     context: ToolContext,
