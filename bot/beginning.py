@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import Here, Told, answer, as_words
+from bot.commands import Here, Told, answer, as_words, is_for_members
 from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
@@ -257,7 +257,8 @@ class Beginnings:
             case "do":
                 command, _, text = about.partition(" ")
                 typed = replace(tap, kind="message", command=command, text=text or "yes", data="")
-                return Question(said=(typed,), told=self._own_answer(typed, head), taken=(tap,), edits=tap.native_id)
+                told, edits = self._own_answer(typed, head), "" if is_for_members(typed) else tap.native_id
+                return Question(said=(typed,), told=told, taken=(tap,), edits=edits)
             case "vote":
                 way, _, turn = about.partition(":")
                 return (Voted(turn, tap.sender.id, good=way == "up"),) if way in ("up", "down") and turn else None
@@ -278,6 +279,8 @@ class Beginnings:
         settings = replace(head.settings, **fields)
         typed = replace(tap, kind="message", command="settings", data="")
         told = answer(typed, self._here(settings))
+        if is_for_members(typed):
+            return Question((typed,), told, taken=(tap,))
         return Question((typed,), told and replace(told, settings=fields), taken=(tap,), edits=tap.native_id)
 
     def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
@@ -295,10 +298,13 @@ class Beginnings:
         return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
 
     def _taken_back(self, command: Inbound, entries: Sequence[Entry]) -> Question:
-        """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been."""
+        """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been, for
+        whoever asked it: it runs with their rights, and at their cost."""
         language, last = command.sender.language, last_question(entries)
         if last is None:
             return Question((command,), Told(say("nothing_to_take_back", language)))
+        if all(command.sender.id != said.sender.id for said in last.said):
+            return Question((command,), Told(say("not_yours", language)))
         if command.command == "retry" and (again := self._again(last, command, entries)):
             return again
         return Question((command,), Told(say("taken_back", language)), before=(Ended(turn=last.turn, why="undone"),))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person
-from bot.reminding import is_page
+from bot.reminding import changes_list, is_page
 from bot.settings_page import buttons as settings_buttons
 from bot.settings_page import page as settings_page
 from bot.texts import say
@@ -23,6 +23,11 @@ APPROVALS = ("approvals", "approve-list", "approve_list")
 OTHERS = ("start", "reset", "meanwhile", "reminders")
 NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint"})
 """All that are ours."""
+
+MEMBERS = frozenset(
+    {"new", "reset", "settings", "language", "model", "meanwhile", "compact", "memory", "export", "forget", "unremind"}
+)
+"""What changes a group for everybody in it, or hands out all that was said there."""
 
 Page = Literal["", "usage", "context", "memory", "status", "export", "reminders", "doorstep"]
 
@@ -67,6 +72,8 @@ def as_words(inbound: Inbound) -> Inbound:
 def answer(inbound: Inbound, here: Here) -> Told | None:
     """The answer to a command of ours; None where it is none: then the model reads it like any text."""
     language = inbound.sender.language
+    if is_for_members(inbound):
+        return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
             return Told(help_page(language))
@@ -97,6 +104,13 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
         case "stop":
             return Told(say("nothing_to_stop", language))
     return None
+
+
+def is_for_members(inbound: Inbound) -> bool:
+    """Whether a guest of a group wants what only members may do there. In a chat of their own they may do it all."""
+    if not inbound.place.group or inbound.sender.role != "guest":
+        return False
+    return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
 
 
 def help_page(language: str) -> str:
