@@ -124,7 +124,7 @@ def menu(language: str) -> list[tuple[str, str]]:
 
 
 def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
-    return settings_buttons(inbound, here.settings, here.models)
+    return settings_buttons(inbound, here.settings, here.models, here.now)
 
 
 def _meanwhile(inbound: Inbound) -> Told:
