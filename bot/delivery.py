@@ -31,7 +31,7 @@ from bot.errors import (
     StoreUnavailable,
 )
 from bot.governor import Governor, loop_time
-from bot.history import reply_text, tool_calls
+from bot.history import reply_text, tool_calls, without_ours
 from bot.journal import Journal
 from bot.messages import Answered, Approval, Button, Ended, Entry, File, Json, Part, Returned, Task, whole
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
@@ -138,7 +138,7 @@ class Delivery:
     # Voice
 
     def hear(self, text: str) -> None:
-        self._partial = (self._partial if self.unfinished else "") + text
+        self._partial = (self._partial if self._is_unfinished else "") + text
         self._after = self._journal.head.last
         self._changed.set()
 
@@ -157,13 +157,17 @@ class Delivery:
     @property
     def unfinished(self) -> str:
         """The words of the reply that is being received: "" from the moment it is in the record."""
-        return whole(self._partial) if self._after == self._journal.head.last else ""
+        return without_ours(whole(self._partial)) if self._is_unfinished else ""
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._after == self._journal.head.last
 
     @property
     def _at_work(self) -> tuple[str, ...]:
         """The tools that have run for a while now."""
         for_a_while = loop_time() >= self._working_since + STATUS_AFTER
-        return self._tools if self._after == self._journal.head.last and for_a_while else ()
+        return self._tools if self._is_unfinished and for_a_while else ()
 
     # While the agent works
 

@@ -4,6 +4,7 @@ Two steps: the record told as a conversation (here), and that conversation made 
 API, whatever crashes, stops, edits, other models and older versions left behind (``repair``).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -179,6 +180,18 @@ def tool_calls(answered: Answered) -> list[Json]:
     return [block for block in answered.reply.content if block.get("type") == "tool_use"]
 
 
+_OURS = re.compile(
+    r"<context>[A-Z][a-z]+ \d{4}-\d\d-\d\d \d\d:\d\d UTC\. From [^<>\n]*(?:</context>\s*|(?:<[/a-z]*)?\Z)"
+    r"|<memory>(?:\n\d+\. [^\n]*)+(?:\n</memory>\s*|\n?(?:<[/a-z]*)?\Z)"
+)
+"""What we wrote around people's words, exactly as we write it: code and pages may have elements of these names."""
+
+
 def reply_text(answered: Answered) -> str:
     """What a person reads of one reply."""
-    return spoken(answered.reply.content)
+    return without_ours(spoken(answered.reply.content))
+
+
+def without_ours(words: str) -> str:
+    """A model's words without what it repeats of ours, half written as well."""
+    return _OURS.sub("", words)
