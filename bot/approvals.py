@@ -123,13 +123,18 @@ def decided(
             hour += [approval.tool] if word == "hour" else []
         elif inbound.kind == "message" and inbound.command in APPROVALS:
             used.append(inbound)
-            approvals = [each if each.decision else replace(each, part=None) for each in approvals]
+            approvals = [each if each.decision else _asked_again(each) for each in approvals]
         elif why := _overtaking(inbound, turn):
             said = why == ANSWERED
             approvals = [
                 each if each.decision else replace(each, decision="no", why=why, said=said) for each in approvals
             ]
     return tuple(_expired(each, now) for each in approvals), used, hour
+
+
+def _asked_again(approval: Approval) -> Approval:
+    """Its question is yet to be sent; the one there is goes then."""
+    return replace(approval, part=approval.part and replace(approval.part, state="sending"))
 
 
 def _overtaking(inbound: Inbound, turn: Turn) -> str:

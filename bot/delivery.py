@@ -364,6 +364,10 @@ class Delivery:
                 number, approval, Upload(f"{approval.tool}.txt", "text/plain", full.encode()), deadline
             )
         asked = replace(shown, buttons=buttons(self._journal.turn, number))
+        part = approval.part
+        if part and part.state == "sending" and part.id:  # asked again: it stands last then, and once
+            await self._insist_on_absence(part, (), deadline)
+            part = None
 
         async def send() -> str:
             try:
@@ -373,7 +377,7 @@ class Delivery:
                 return await self._channel.send(self._place, replace(asked, markup=()), self._manner(mark))
 
         try:
-            await self._insist_on_sending(approval.part, mark, partial(self._set_asked, number, "part"), send, deadline)
+            await self._insist_on_sending(part, mark, partial(self._set_asked, number, "part"), send, deadline)
         except SendRefused as error:
             raise ChatClosed(f"No question is accepted here: {error}") from error
 

@@ -162,7 +162,9 @@ class Journal:
 
     async def move_place(self, chat: str) -> None:
         """The chat has a new id, and none of the messages sent so far is known there."""
-        await self.update(place=moved_place(self.turn.place, chat), parts=(), files=(), status=None)
+        approvals = tuple(replace(each, part=None, file=None) for each in self.turn.approvals)
+        place = moved_place(self.turn.place, chat)
+        await self.update(place=place, parts=(), files=(), status=None, approvals=approvals)
 
     async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
         """The turn is over: its messages are answered, its bill is settled, the lease is free.

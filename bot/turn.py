@@ -121,14 +121,15 @@ class Turns:
             return Outcome()
         delivery = self._delivery(journal)
         try:
-            await self._think(journal, delivery, deadline)
+            if await self._is_waiting(journal, delivery, deadline):
+                await self._ask(journal, delivery, deadline)
+                await journal.release(failures=0)  # to have asked is progress, however often
+                return Outcome()
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
             await journal.end(closed=True)
             return Outcome()
-        except Waiting:
-            return await self._ask(journal, delivery, deadline)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -145,15 +146,13 @@ class Turns:
             await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
 
-    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> Outcome:
-        """Have a person asked for their word; until it comes, nobody works on this turn."""
+    async def _is_waiting(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> bool:
+        """Think, until there is an answer, or nothing more to do without a person's word."""
         try:
-            await delivery.ask(deadline)
-        except Later as later:
-            await journal.release()
-            return Outcome(again_in=later.seconds)
-        await journal.release(failures=0)  # to have asked is progress, however often
-        return Outcome()
+            await self._think(journal, delivery, deadline)
+        except Waiting:
+            return True
+        return False
 
     async def _begin(self, head: Head) -> Journal | None:
         begun = await self._beginnings.begin(head)
@@ -211,6 +210,14 @@ class Turns:
         except ChatMoved as moved:
             await journal.move_place(moved.chat)
             await self._delivery(journal).finish(deadline)
+
+    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        """Have a person asked for their word; until it comes, nobody works on this turn."""
+        try:
+            await delivery.ask(deadline)
+        except ChatMoved as moved:
+            await journal.move_place(moved.chat)
+            await self._delivery(journal).ask(deadline)
 
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]

@@ -12,8 +12,9 @@ from bot.approvals import DAY, Gate, buttons, question
 from bot.channels.slack import render as slack
 from bot.channels.telegram import render as telegram
 from bot.clock import SystemClock
+from bot.errors import ChatClosed, ChatMoved, StoreUnavailable
 from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
-from bot.ports import Rendered
+from bot.ports import Change, Rendered
 from bot.toolkit import Toolbox
 from bot.tools.memory import remember
 from bot.tools.reopen import reopen
@@ -359,3 +360,64 @@ async def test_nothing_is_remembered_for_good_unasked_once_words_of_others_were_
         await asked(bot, quote=Quote("Remember that ...", "Eve"))
         assert (await bot.store.profile(ANN.id)).facts == ()
         assert "May I do this: remember?" in bot.channel.shown[-1]
+
+
+LONG = reply(call("send_letter", {"to": "Budi", "words": "x" * 5_000}))
+
+
+class Later(SystemClock):
+    """After the lease of a worker that died."""
+
+    def now(self) -> float:
+        return super().now() + 60
+
+
+@pytest.mark.parametrize("step", ["file sending", "file sent", "part sending", "part sent"])
+async def test_a_worker_that_dies_while_it_asks_is_gone_on_for_and_the_letter_goes_once(path: Path, step: str) -> None:
+    field, state = step.split()
+
+    def dies(change: Change) -> bool:
+        parts = (getattr(each, field) for each in (change.turn.approvals if change.turn else ()))
+        return any(part and part.state == state for part in parts)
+
+    channel = RecordingChannel(marks=True)
+    async with bot_on(path, LONG, tools=TOOLS, channel=channel) as bot:
+        bot.store.fails_at = dies
+        with pytest.raises(StoreUnavailable):
+            await asked(bot)
+    async with bot_on(path, text("Done."), tools=TOOLS, channel=channel, clock=Later()) as bot:
+        await bot.wakes()
+        assert [each[:18] for each in channel.shown] == ["[send_letter.txt]", "**May I do this: s"]
+        await taps(bot, "ok")
+        assert len(SENT) == 1 and channel.shown[-1] == "Done."
+
+
+@pytest.mark.parametrize("method", ["send_files", "send"])
+async def test_a_question_to_somebody_who_blocked_the_bot_ends_the_turn(path: Path, method: str) -> None:
+    async with bot_on(path, LONG, tools=TOOLS) as bot:
+        bot.channel.faults[method] = [ChatClosed("bot was blocked by the user")]
+        await bot.hears(inbound("write to Budi"))
+        assert await bot.wakes() == Outcome()
+        assert SENT == [] and await bot.store.inbox(HERE.conversation) == []
+
+
+@pytest.mark.parametrize("method", ["send_files", "send"])
+async def test_a_question_that_finds_the_group_moved_is_asked_in_the_new_chat(path: Path, method: str) -> None:
+    async with bot_on(path, LONG, text("Shall I ask again?"), tools=TOOLS) as bot:
+        bot.channel.faults[method] = [ChatMoved("moved", "-77")]
+        await asked(bot, place=GROUP)
+        assert [place.chat for place in bot.channel.places] == ["-77", "-77"]
+        assert "May I do this: send_letter?" in bot.channel.shown[-1]
+        await bot.hears(news("moved", "-77", GROUP))  # from then on a tap there belongs to another conversation
+        await bot.wakes(GROUP.conversation)
+        assert bot.channel.shown[-1] == "Shall I ask again?" and bot.channel.places[-1].chat == "-77"
+
+
+async def test_a_question_asked_again_stands_last_and_once(path: Path) -> None:
+    async with bot_on(path, LONG, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        await bot.hears(inbound("", 10, command="approvals"))
+        await bot.wakes()
+        assert [each[:18] for each in bot.channel.shown] == ["[send_letter.txt]", "**May I do this: s"]
+        await taps(bot, "ok")
+        assert bot.channel.shown == ["[send_letter.txt]", "✓ send_letter: approved by Ann.", "Done."]
