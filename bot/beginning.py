@@ -185,12 +185,16 @@ class Beginnings:
                 return await self._turned_away(first, inbox, head)
             case "edit":
                 return self._edited_late(first, entries)
+            case "message" if self._is_late(first):
+                known = (each for each in inbox if each.kind == "message" and each.sender.role)
+                late = tuple(filter(self._is_late, known))
+                return Question(late, Told(say("late", late[-1].sender.language)))
             case "message" if first.command in ("retry", "undo"):
                 return self._taken_back(first, entries)
             case "message":
                 inbox = list(map(as_words, inbox))
                 first = inbox[0]
-                # What gets the same answer of ours gets it once: old messages, a stranger's, a command sent twice.
+                # What gets the same answer of ours gets it once, such as a command sent twice.
                 # What the model answers is one person's: a turn has one asker, and runs with that one's rights.
                 told = self._own_answer(first, head)
                 batch = run_of(inbox, lambda each: self._own_answer(each, head) or each.sender.id)
@@ -212,11 +216,8 @@ class Beginnings:
         """What we answer without the model, or None where the model answers. Not asked of anything but messages."""
         if inbound.kind != "message":
             return Told(inbound.kind)
-        language = inbound.sender.language
         if not inbound.sender.role:
             return Told("stranger")
-        if self._is_late(inbound):
-            return Told(say("late", language))
         return answer(inbound, self._here(head.settings))
 
     def _here(self, settings: ChatSettings) -> Here:
