@@ -248,6 +248,12 @@ _TEXTS = {
         "Akun ini kembali berdiri sendiri.",
     ),
     "role_guest": ("a guest", "tamu"),
+    "anonymous": (
+        "You write as an anonymous admin, so I can not tell who you are. Stop being anonymous in this group, "
+        "and ask again.",
+        "Anda menulis sebagai admin anonim, jadi saya tidak tahu siapa Anda. Matikan mode anonim di grup ini, "
+        "lalu tanya lagi.",
+    ),
     "denied": (
         "This bot is private. Your id is {person}; its owner can let you in with it.",
         "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",

@@ -258,3 +258,12 @@ async def test_a_question_is_done_again_or_taken_back_by_whoever_asked_it_only(p
         before = await opened(bot)
         assert "milik orang lain" in await says(bot, "", 4, place=GROUP, command=command)
         assert await is_as_it_was(bot, before)
+
+
+async def test_an_anonymous_admin_hears_once_a_day_in_each_group_why_nobody_answers(path: Path) -> None:
+    hidden, other = Person(min(NEVER)), replace(GROUP, conversation="telegram:-6", chat="-6")
+    async with bot_on(path, access=Access(everyone=True)) as bot:
+        for number, place in enumerate((GROUP, GROUP, other)):
+            await says(bot, "hello?", number, sender=hidden, place=place)
+        assert [each.split(",")[0] for each in bot.channel.shown] == ["You write as an anonymous admin"] * 2
+        assert [place.chat for place in bot.channel.places] == ["-5", "-6"]
