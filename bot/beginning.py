@@ -29,7 +29,21 @@ from bot.inbox import (
 from bot.journal import Journal
 from bot.listening import Listening
 from bot.memory import told
-from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Part, Spend, Turn, Voted
+from bot.messages import (
+    Asked,
+    Button,
+    ChatSettings,
+    Ended,
+    Entry,
+    Head,
+    Inbound,
+    Numbered,
+    Part,
+    Spend,
+    Spent,
+    Turn,
+    Voted,
+)
 from bot.pages import Pages
 from bot.ports import Clock, Store
 from bot.settings_page import buttons, changed
@@ -322,12 +336,14 @@ class Beginnings:
         if question.told is not None:
             page = await self._pages.filled(question.told, asked, head, [each.entry for each in window])
             return await self._stored(replace(question, told=page), head, window)
-        reserve = self._budget.estimate(head.settings)
+        reserve, pace = self._budget.estimate(head.settings), self._budget.pace(asked, now)
         try:
+            if any(each.all_attachments for each in question.said):
+                await self._affordable(self._turn(question, head), head, reserve, pace)
             question = await self._understood(question, head)
             if question.told is not None:
                 return await self._stored(question, head, window)
-            return await self._stored(question, head, window, reserve, self._budget.pace(asked, now))
+            return await self._stored(question, head, window, reserve, pace)
         except BudgetExceeded as over:
             log.warning("conversation=<%s>, person=<%s> | refused: %s", head.conversation, asked.sender.id, over)
             over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
@@ -337,6 +353,15 @@ class Beginnings:
             )
         except BudgetExceeded:
             return None
+
+    async def _affordable(self, turn: Turn, head: Head, reserve: int, pace: tuple[Spend, ...]) -> None:
+        """Raises BudgetExceeded where the turn would not fit now: to fetch files and to listen costs as well."""
+        _, held = self._budget.reserve(turn, head.conversation, reserve)
+        spends = {each.counter: each for each in (*held, *pace) if each.limit is not None}
+        spent = await self._store.spent(list(spends)) if spends else {}
+        for counter, spend in spends.items():
+            if spend.limit is not None and spent.get(counter, Spent()).amount + spend.amount > spend.limit:
+                raise BudgetExceeded(spend)
 
     async def _understood(self, question: Question, head: Head) -> Question:
         """The question with its files read and, where it is the first in somebody's thread, what was said there."""
