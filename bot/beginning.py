@@ -365,7 +365,7 @@ class Beginnings:
 
     async def _understood(self, question: Question, head: Head) -> Question:
         """The question with its files read and, where it is the first in somebody's thread, what was said there."""
-        said = await self._listening.attachments.read(question.said)
+        said = await self._listening.whole(question.said)
         first = said[0]
         if head.last == 0 and first.place.thread:
             said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])

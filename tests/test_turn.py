@@ -199,8 +199,9 @@ async def test_calls_cut_again_and_again_end_in_an_answer(path: Path) -> None:
         assert bot.channel.shown == ["It does not fit."]
 
 
-async def test_an_answer_cut_at_the_length_limit_says_so(path: Path) -> None:
-    async with bot_on(path, reply(text("Once upon"), stop_reason="max_tokens")) as bot:
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
+async def test_an_answer_cut_at_the_length_limit_says_so(path: Path, reason: str) -> None:
+    async with bot_on(path, reply(text("Once upon"), stop_reason=reason)) as bot:
         await bot.hears(inbound())
         await bot.wakes()
         assert bot.channel.shown[0].startswith("Once upon")
