@@ -4,7 +4,7 @@ In a private chat that is the person's own, in every private chat they have with
 the chat's, and nobody's own. Facts ride in messages, never in the stable part of the prompt.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from bot.budget import chat_of
 from bot.messages import Asked, Entry, Inbound, Person, Place, Summary
 from bot.ports import Store
 from bot.texts import say
+from bot.web.words import harmless
 
 MOST = 50
 LONGEST = 300
@@ -92,7 +93,7 @@ def told(facts: Sequence[str], window: Sequence[Entry]) -> str:
             shown = ""
         elif isinstance(entry, Asked) and entry.memory:
             shown = entry.memory
-    memory = f"<memory>\n{_lines(facts) or '(nothing)'}\n</memory>"
+    memory = f"<memory>\n{_lines(map(harmless, facts)) or '(nothing)'}\n</memory>"
     return "" if memory == shown or not (facts or shown) else memory
 
 
@@ -119,5 +120,5 @@ async def page(asked: Inbound, memory: Memory) -> str:
     return "\n\n".join(filter(None, shown))
 
 
-def _lines(facts: Sequence[str]) -> str:
+def _lines(facts: Iterable[str]) -> str:
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1))
