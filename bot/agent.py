@@ -317,7 +317,8 @@ class Agent:
             return False
         reaches_out = tool.outward and not self._is_known(tool, call, journal)
         tainted = reaches_out and (journal.turn.tainted or is_tainted(journal.own(), self._toolbox))
-        closed = self.gate.is_closed(tool, journal.settings, self._clock.now(), tainted=tainted)
+        asker = journal.turn.asker
+        closed = self.gate.is_closed(tool, asker, journal.settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)
 
     def _is_known(self, tool: Tool, call: Json, journal: Journal) -> bool:

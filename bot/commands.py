@@ -6,8 +6,8 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile
-from bot.reminding import is_page
+from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person
+from bot.reminding import changes_list, is_page
 from bot.settings_page import buttons as settings_buttons
 from bot.settings_page import page as settings_page
 from bot.texts import say
@@ -23,6 +23,11 @@ APPROVALS = ("approvals", "approve-list", "approve_list")
 OTHERS = ("start", "reset", "meanwhile", "reminders")
 NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint"})
 """All that are ours."""
+
+MEMBERS = frozenset(
+    {"new", "reset", "settings", "language", "model", "meanwhile", "compact", "memory", "export", "forget", "unremind"}
+)
+"""What changes a group for everybody in it, or hands out all that was said there."""
 
 Page = Literal["", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep"]
 
@@ -67,6 +72,8 @@ def as_words(inbound: Inbound) -> Inbound:
 def answer(inbound: Inbound, here: Here) -> Told | None:
     """The answer to a command of ours; None where it is none: then the model reads it like any text."""
     language = inbound.sender.language
+    if is_for_members(inbound):
+        return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
             return Told(help_page(language))
@@ -99,6 +106,13 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
     return None
 
 
+def is_for_members(inbound: Inbound) -> bool:
+    """Whether a guest of a group wants what only members may do there. In a chat of their own they may do it all."""
+    if not inbound.place.group or inbound.sender.role != "guest":
+        return False
+    return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
+
+
 def help_page(language: str) -> str:
     lines = (f"/{name} – {description}" for name, description in menu(language))
     return "\n\n".join((say("help", language), "\n".join(lines)))
@@ -110,7 +124,7 @@ def menu(language: str) -> list[tuple[str, str]]:
 
 
 def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
-    return settings_buttons(inbound, here.settings, here.models)
+    return settings_buttons(inbound, here.settings, here.models, here.now)
 
 
 def _meanwhile(inbound: Inbound) -> Told:
@@ -124,8 +138,14 @@ def _meanwhile(inbound: Inbound) -> Told:
 def _approvals(inbound: Inbound, here: Here) -> str:
     """Whatever waits holds its conversation up, so here nothing does; what need not ask for a while is told."""
     language = inbound.sender.language
-    allowed = [name for name, until in here.settings.allowed.items() if until > here.now]
-    return say("approvals_allowed", language, tools=", ".join(allowed)) if allowed else say("approvals_none", language)
+    tools = ", ".join(allowed(inbound.sender, here.settings, here.now))
+    return say("approvals_allowed", language, tools=tools) if tools else say("approvals_none", language)
+
+
+def allowed(person: Person, settings: ChatSettings, now: float) -> list[str]:
+    """The tools that need not ask this person here for now."""
+    words = (key.rpartition(" ") for key, until in settings.allowed.items() if until > now)
+    return [tool for whose, _, tool in words if whose == person.id]
 
 
 LANGUAGES = {"en": "en", "english": "en", "inggris": "en", "id": "id", "indonesia": "id", "indonesian": "id"}

@@ -4,6 +4,7 @@ Two steps: the record told as a conversation (here), and that conversation made 
 API, whatever crashes, stops, edits, other models and older versions left behind (``repair``).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -82,7 +83,7 @@ def _summary(entry: Entry) -> Iterator[Json]:
     if isinstance(entry, Summary) and entry.block is not None:
         yield _assistant([entry.block])
     elif isinstance(entry, Summary) and entry.text.strip():
-        yield _user([text(f"<summary>\n{entry.text}\n</summary>")])
+        yield _user([text(f"<summary>\n{_unmarked(entry.text)}\n</summary>")])
 
 
 def _user(blocks: list[Json]) -> Json:
@@ -205,6 +206,18 @@ def label(call: Json) -> str:
     return f"{name}:{_plain(str(call['input'].get('agent') or '…'))}" if name == DELEGATE else name
 
 
+_OURS = re.compile(
+    r"<context>[A-Z][a-z]+ \d{4}-\d\d-\d\d \d\d:\d\d UTC\. From [^<>\n]*(?:</context>\s*|(?:<[/a-z]*)?\Z)"
+    r"|<memory>(?:\n\d+\. [^\n]*)+(?:\n</memory>\s*|\n?(?:<[/a-z]*)?\Z)"
+)
+"""What we wrote around people's words, exactly as we write it: code and pages may have elements of these names."""
+
+
 def reply_text(answered: Answered) -> str:
     """What a person reads of one reply."""
-    return spoken(answered.reply.content)
+    return without_ours(spoken(answered.reply.content))
+
+
+def without_ours(words: str) -> str:
+    """A model's words without what it repeats of ours, half written as well."""
+    return _OURS.sub("", words)

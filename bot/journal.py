@@ -157,8 +157,8 @@ class Journal:
             await self._commit(Change(turn=replace(self.turn, **changes)))
 
     async def decide(self, approvals: tuple[Approval, ...], taken: Sequence[Inbound], allowed: dict[str, int]) -> None:
-        """Store what was decided, and what decided it, in one write. ``allowed`` are tools that need not ask for a
-        while."""
+        """Store what was decided, and what decided it, in one write. ``allowed`` is who need not be
+        asked about what for a while."""
         keys = tuple(inbound.key for inbound in taken)
         async with self._lock:
             turn = replace(self.turn, approvals=approvals, inbox=self.turn.inbox + keys)
@@ -186,7 +186,9 @@ class Journal:
 
     async def move_place(self, chat: str) -> None:
         """The chat has a new id, and none of the messages sent so far is known there."""
-        await self.update(place=moved_place(self.turn.place, chat), parts=(), files=(), status=None)
+        approvals = tuple(replace(each, part=None, file=None) for each in self.turn.approvals)
+        place = moved_place(self.turn.place, chat)
+        await self.update(place=place, parts=(), files=(), status=None, approvals=approvals)
 
     async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
         """The turn is over: its messages are answered, its bill is settled, the lease is free.
@@ -252,10 +254,10 @@ class Journal:
         own = self.own()
         return bool(own) and isinstance(own[-1], Ended) and own[-1].why == "stopped"
 
-    async def release(self) -> None:
-        """Give the conversation free with its turn still open: another invocation goes on."""
+    async def release(self, **changes: Any) -> None:
+        """Give the conversation free with its turn, so changed, still open: another invocation goes on."""
         async with self._lock:
-            await self._commit(Change(turn=self.head.turn, release=True))
+            await self._commit(Change(turn=replace(self.turn, **changes), release=True))
 
     # A provider's call ids are unique in a reply, not always in a conversation: the turn makes them so.
 

@@ -4,7 +4,7 @@ In a private chat that is the person's own, in every private chat they have with
 the chat's, and nobody's own. Facts ride in messages, never in the stable part of the prompt.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from bot.history import last_told
 from bot.messages import Entry, Inbound, Person, Place
 from bot.ports import Store
 from bot.texts import say
+from bot.web.words import harmless
 
 MOST = 50
 LONGEST = 300
@@ -88,7 +89,7 @@ class Memory:
 def told(facts: Sequence[str], window: Sequence[Entry]) -> str:
     """The facts as the model is told them; "" where it was told just that already, or there are none to tell."""
     shown = last_told(window, lambda asked: asked.memory)
-    memory = f"<memory>\n{_lines(facts) or '(nothing)'}\n</memory>"
+    memory = f"<memory>\n{_lines(map(harmless, facts)) or '(nothing)'}\n</memory>"
     return "" if memory == shown or not (facts or shown) else memory
 
 
@@ -115,5 +116,5 @@ async def page(asked: Inbound, memory: Memory) -> str:
     return "\n\n".join(filter(None, shown))
 
 
-def _lines(facts: Sequence[str]) -> str:
+def _lines(facts: Iterable[str]) -> str:
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1))

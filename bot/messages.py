@@ -441,8 +441,8 @@ class ChatSettings(Struct, frozen=True, omit_defaults=True):
     before Telegram made its group a supergroup. ``turn_cost``: what its dearer turns cost lately, in millionths of a
     dollar; 0 where none has ended. ``language``: "en" or "id" where somebody chose one for this chat. ``model``: the
     one chosen for it, "" for the usual one. ``follow``: whether what is said in this thread without naming the bot is
-    to it too; None leaves that to the deployment. ``allowed``: tools that need not ask here, by name, each until a Unix
-    time.
+    to it too; None leaves that to the deployment. ``allowed``: whom which tool need not ask here, each until a Unix
+    time; a person's id and a tool's name with a space between.
     """
 
     meanwhile: Meanwhile = "steer"

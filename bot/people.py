@@ -33,6 +33,19 @@ class People:
         channel = self._channels.get(first.place.platform)
         return await channel.earlier(first.place, first.native_id) if channel else ()
 
+    async def named(self, said: Sequence[Inbound]) -> tuple[Inbound, ...]:
+        """The same messages with whom they name called by name. Doing it again changes nothing."""
+        return tuple([await self._named(each) for each in said])
+
+    async def _named(self, inbound: Inbound) -> Inbound:
+        channel, quote = self._channels.get(inbound.place.platform), inbound.quote
+        if channel is None:
+            return inbound
+        text = await channel.named(inbound.place, inbound.text)
+        if quote is not None:
+            quote = replace(quote, text=await channel.named(inbound.place, quote.text))
+        return replace(inbound, text=text, quote=quote)
+
     async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
         person, profile = inbound.sender, await self._store.profile(inbound.sender.id)
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
@@ -50,9 +63,10 @@ class People:
         )
 
     async def administers(self, asked: Inbound) -> bool:
-        """Whether who asks may decide for everybody here: the owner, or an admin of the group as the platform tells."""
+        """Whether who asks may decide for everybody here: the owner, or a member whom the platform calls an admin of
+        the group. A guest may not: a group's members would do with their rights what the guest wrote."""
         place, channel = asked.place, self._channels.get(asked.place.platform)
-        if asked.sender.role == "owner" or not place.group or channel is None:
+        if asked.sender.role != "member" or not place.group or channel is None:
             return asked.sender.role == "owner"
         return await channel.administers(place, asked.sender)
 

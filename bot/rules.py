@@ -35,8 +35,8 @@ class ChatRules:
         return (await self._store.profile(_key(place))).rules
 
     async def page(self, asked: Inbound) -> str:
-        """Without words what holds here and who wrote it; with words it is replaced, with ``clear`` taken away: by the
-        owner, or an admin of the group."""
+        """Without words what holds here and who wrote it; with words it is replaced, with ``clear`` taken away, by
+        those who may."""
         language, text = asked.sender.language, asked.text.strip()
         if not text:
             return _page("", await self.of(asked.place), language)

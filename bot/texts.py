@@ -68,6 +68,10 @@ _TEXTS = {
         "There is no answer in this conversation to take back or to give again.",
         "Belum ada jawaban dalam percakapan ini yang bisa dibatalkan atau diulang.",
     ),
+    "not_yours": (
+        "The last question here is somebody else's: only they can take it back or have it answered again.",
+        "Pertanyaan terakhir di sini milik orang lain: hanya dia yang bisa membatalkan atau mengulanginya.",
+    ),
     "taken_back": (
         "Done: I go on as if your last question had not been asked.",
         "Baik: saya lanjutkan seolah pertanyaan terakhir Anda tidak pernah ada.",
@@ -141,8 +145,8 @@ _TEXTS = {
         "Instruksi obrolan ini sudah dihapus.",
     ),
     "rules_denied": (
-        "Only my owner, or an admin of this group, can change the instructions of this chat.",
-        "Hanya pemilik saya atau admin grup ini yang bisa mengubah instruksi obrolan ini.",
+        "Only my owner, or an admin of this group whom my owner let in, can change the instructions of this chat.",
+        "Hanya pemilik saya, atau admin grup ini yang diizinkannya, yang bisa mengubah instruksi obrolan ini.",
     ),
     "rules_long": (
         "That has {chars} characters, and I take {most} at most: nothing was changed, please shorten it.",
@@ -235,6 +239,10 @@ _TEXTS = {
         "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk orang asing.",
     ),
     "owner_only": ("Only my owner can do that.", "Hanya pemilik saya yang bisa melakukannya."),
+    "members_only": (
+        "A guest can not do that here. Ask somebody whom my owner has let in as a member.",
+        "Tamu tidak bisa melakukannya di sini. Mintalah kepada orang yang dijadikan anggota oleh pemilik saya.",
+    ),
     "groups_only": ("That is for groups and channels.", "Itu untuk grup dan kanal."),
     "private_only": ("Please write that to me in private.", "Silakan tulis itu kepada saya secara pribadi."),
     "chat_open": (
@@ -265,6 +273,12 @@ _TEXTS = {
         "Akun ini kembali berdiri sendiri.",
     ),
     "role_guest": ("a guest", "tamu"),
+    "anonymous": (
+        "You write as an anonymous admin, so I can not tell who you are. Stop being anonymous in this group, "
+        "and ask again.",
+        "Anda menulis sebagai admin anonim, jadi saya tidak tahu siapa Anda. Matikan mode anonim di grup ini, "
+        "lalu tanya lagi.",
+    ),
     "denied": (
         "This bot is private. Your id is {person}; its owner can let you in with it.",
         "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",

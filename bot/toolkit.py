@@ -317,7 +317,7 @@ def shorten(text: str, limit: int) -> str:
         return text
     tail = limit // 4
     head = limit - tail
-    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[-tail:]}"
+    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[len(text) - tail :]}"
 
 
 def _lesson(tool: Tool, error: ValidationError) -> str:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from bot import context_page
 from bot.agent import Agent, Waiting
-from bot.approvals import HOUR, decided, waited_for
+from bot.approvals import HOUR, allowance, decided, waited_for
 from bot.beginning import Beginnings
 from bot.budget import Budget, chat_of
 from bot.deadline import Deadline, Later, OutOfTime
@@ -122,14 +122,15 @@ class Turns:
             return Outcome()
         delivery = self._delivery(journal)
         try:
-            await self._think(journal, delivery, deadline)
+            if await self._is_waiting(journal, delivery, deadline):
+                await self._ask(journal, delivery, deadline)
+                await journal.release(failures=0)  # to have asked is progress, however often
+                return Outcome()
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
             await journal.end(closed=True)
             return Outcome()
-        except Waiting:
-            return await self._ask(journal, delivery, deadline)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -140,18 +141,19 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=max(later.seconds, delivery.flood_left))
+        turn, left = journal.turn, journal.arrived
         await self._end(journal, deadline)
+        if turn.approvals and left:  # what ended the waiting has spent its wake on that
+            await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
 
-    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> Outcome:
-        """Have a person asked for their word; until it comes, nobody works on this turn."""
+    async def _is_waiting(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> bool:
+        """Think, until there is an answer, or nothing more to do without a person's word."""
         try:
-            await delivery.ask(deadline)
-        except Later as later:
-            await journal.release()
-            return Outcome(again_in=later.seconds)
-        await journal.release()
-        return Outcome()
+            await self._think(journal, delivery, deadline)
+        except Waiting:
+            return True
+        return False
 
     async def _begin(self, head: Head) -> Journal | None:
         begun = await self._beginnings.begin(head)
@@ -186,9 +188,11 @@ class Turns:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
         await self._look(journal)
         now = self._clock.now()
-        approvals, used, hour = decided(journal.turn, journal.arrived, self._agent.gate, now)
+        # An edit of another turn's question does not answer this one.
+        arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
+        approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
-            await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
+            await journal.decide(approvals, used, {allowance(journal.turn, tool): int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 
@@ -207,6 +211,14 @@ class Turns:
         except ChatMoved as moved:
             await journal.move_place(moved.chat)
             await self._delivery(journal).finish(deadline)
+
+    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        """Have a person asked for their word; until it comes, nobody works on this turn."""
+        try:
+            await delivery.ask(deadline)
+        except ChatMoved as moved:
+            await journal.move_place(moved.chat)
+            await self._delivery(journal).ask(deadline)
 
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]

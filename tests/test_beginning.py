@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.access import Access
 from bot.errors import SendUncertain
-from bot.messages import Attachment, Inbound, Place
+from bot.messages import Attachment, Inbound, Place, Quote
 from bot.turn import Outcome
 from simulator.model_reply import Refusal
 from simulator.script import call, text
@@ -245,3 +245,12 @@ async def test_a_reminder_is_told_and_can_be_spoken_of_afterwards(path: Path) ->
         await bot.hears(inbound("again in ten minutes", 2))
         await bot.wakes()
         assert "⏰ Pay the rent" in str(bot.model.requests[0]["messages"])
+
+
+async def test_the_model_hears_who_is_named_in_a_message_and_in_what_it_quotes(path: Path) -> None:
+    async with bot_on(path, text("I asked them.")) as bot:
+        bot.channel.names = {"U2": "Budi", "U3": "Cici"}
+        await bot.hears(inbound("ask @U2 about it", quote=Quote("says @U3 too", "Ann")))
+        await bot.wakes()
+        said = " ".join(words(bot.model.requests[0]))
+        assert "ask @Budi (U2) about it" in said and "says @Cici (U3) too" in said

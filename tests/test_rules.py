@@ -57,13 +57,22 @@ async def test_the_owner_writes_them_and_everybody_sees_them_with_who_did(path: 
 async def test_an_admin_of_the_group_writes_them_and_another_member_only_sees_them(path: Path) -> None:
     async with bot_on(path, access=OWNER) as bot:
         denied = await writes(bot, "Answer in rhymes.", 1, BUDI, GROUP)
-        assert denied.startswith("Hanya pemilik saya atau admin grup ini")
+        assert denied.startswith("Hanya pemilik saya, atau admin grup ini")
         bot.channel.admins.add(BUDI.id)
         assert (await writes(bot, "Answer in rhymes.", 2, BUDI, GROUP)).startswith("Mulai sekarang ini berlaku")
         bot.channel.admins.clear()
         for word in ("Never mind.", "clear"):
             shown = await writes(bot, word, 3, BUDI, GROUP)
             assert "Hanya pemilik" in shown and "> Answer in rhymes." in shown
+
+
+async def test_a_guest_writes_none_even_as_an_admin_of_the_group(path: Path) -> None:
+    async with bot_on(path, access=Access(owner="telegram:1")) as bot:
+        bot.channel.admins.add(BUDI.id)
+        await bot.hears(inbound("", 1, command="allow", place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        assert (await writes(bot, "Obey.", 2, BUDI, GROUP)).startswith("Hanya pemilik")
+        assert (await writes(bot, "", 3, BUDI, GROUP)).startswith("Belum ada instruksi")
 
 
 async def test_in_a_private_chat_only_the_owner_writes_them(path: Path) -> None:

@@ -166,13 +166,13 @@ async def test_who_looks_after_a_group_or_a_workspace_writes_what_holds_in_it_an
     async with way_of(aws, monkeypatch, text("One."), text("Two.")) as way:
         group, channel = way.simulator.telegram, way.simulator.slack
         await group.say(GROUP, "budi", f"/instructions@{telegram.USERNAME} Obey Budi.")
-        await group.wait_for(lambda seen: seen.is_bot and "Hanya pemilik saya atau admin" in seen.text, WAIT)
+        await group.wait_for(lambda seen: seen.is_bot and "Hanya pemilik saya, atau admin" in seen.text, WAIT)
         await group.say(GROUP, "ann", f"/instructions@{telegram.USERNAME} Be brief.")
         await group.wait_for(lambda seen: seen.is_bot and "by Ann:" in seen.text, WAIT)
         await group.say(GROUP, "budi", f"@{telegram.USERNAME} hello")
         await way.telegram_says("One.")
         await channel.command("C0GENERAL", "budi", "instructions Obey Budi.")
-        await way.slack_says("Hanya pemilik saya atau admin")
+        await way.slack_says("Hanya pemilik saya, atau admin")
         await channel.command("C0GENERAL", "ann", "instructions Be brief.")
         await way.slack_says("From now on this holds here.")
         await channel.say("C0GENERAL", "budi", "@Kabar hello")  # a thread, and so a conversation, of its own
@@ -380,6 +380,24 @@ async def test_stop_in_the_middle_of_a_stream_is_shown(aws: Account, monkeypatch
         assert stopped.text.count("counting") > 3
         assert stopped.buttons == []
         assert way.model.hangups == 1
+
+
+async def test_what_a_slash_command_shows_one_person_can_be_tapped(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (call("run_python", {"code": "print(6 * 7)"}), text("Then not."))
+    async with way_of(aws, monkeypatch, *script) as way:
+        slack = way.simulator.slack
+        await slack.command("C0GENERAL", "ann", "settings")
+        page = await way.slack_says("**Settings of this chat**")
+        await slack.tap("C0GENERAL", "ann", page.id, "0.1")
+        await way.slack_says("**Pengaturan obrolan ini**")
+        await slack.command("C0GENERAL", "ann", "please count")
+        question = await way.slack_says("run_python")
+        await slack.tap("C0GENERAL", "ann", question.id, "0.1")
+        await way.slack_says("Then not.")
+        await way.settled()
+        assert {seen.only_for for seen in slack.messages("C0GENERAL") if seen.is_bot} == {"ann"}
 
 
 async def test_slacks_own_stop_button_stops(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,17 @@ async def test_a_file_is_sent_with_the_line_that_belongs_under_it(path: Path) ->
         assert bot.channel.shown[-2:] == ["[a.txt] As it was on Monday", "[b.txt] As it is now"]
 
 
+@pytest.mark.parametrize("line", ["see https://evil.example/?d=secret", "evil.example/secret", "WWW.evil.example"])
+async def test_a_line_under_a_file_holds_no_address_that_a_preview_would_fetch(path: Path, line: str) -> None:
+    sent = reply(call("send_file", {"name": "a.txt", "caption": line}, id="s"))
+    written = reply(call("write_file", {"name": "b.txt", "content": "now", "caption": line}, id="w"))
+    async with bot_on(path, text("Thanks."), sent, written, text("No."), tools=TOOLS) as bot:
+        await given(bot, "a.txt", b"as it was", 1)
+        await bot.hears(inbound("send it", 2))
+        await bot.wakes()
+        assert bot.channel.uploads == [] and results(bot.model.requests[-1])[0]["is_error"]
+
+
 async def test_what_is_written_is_sent_and_stays_a_file_of_the_chat(path: Path) -> None:
     written = reply(call("write_file", {"name": "../x/prices.csv", "content": "a,b\n1,2"}))
     script = (written, text("Here."), reply(call("list_files", {})), text("That one."))
