@@ -121,6 +121,7 @@ class Turns:
             return Outcome()
         delivery = self._delivery(journal)
         try:
+            await delivery.show_decisions()
             await self._think(journal, delivery, deadline)
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:

@@ -18,7 +18,7 @@ from tests.browser import launched
 from tests.simulator.plays import PLAYS, Play, both_apps_at_once
 from tests.simulator.running import running
 from tests.simulator.staged import DESKTOP, PHONE
-from tests.simulator.tools_tour import TOURS, Tour
+from tests.simulator.tools_tour import IN_A_HURRY, TOURS, Tour
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pages"
 IN_A_ROW = 3
@@ -45,6 +45,7 @@ async def on_tour(browser: Browser, address: str, tour: Tour) -> list[bytes]:
     pictures: list[bytes] = []
 
     async def look() -> None:
+        await page.mouse.move(0, 0)  # nothing is pointed at on a phone
         pictures.append(await page.screenshot())
 
     await tour(page, look)
@@ -67,7 +68,7 @@ def side_by_side(pictures: Sequence[bytes]) -> bytes:
 async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with running(Path(folder)) as address, launched() as browser:
+        async with running(Path(folder), **IN_A_HURRY) as address, launched() as browser:
             data = await picture(browser, address, both_apps_at_once, DESKTOP)
             keep(FOLDER.parent / "page.png", data, Image.Quantize.FASTOCTREE)
             for play in PLAYS:

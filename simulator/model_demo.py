@@ -27,7 +27,7 @@ OTHERS = re.compile(r"<(quote|thread)\b[^>]*>.*?</\1>", re.DOTALL)
 """What others said, or was said before, that comes along with a person's words."""
 EXCERPT = 120
 """Characters of a file that are told again."""
-RESULT_LINES = 12
+RESULT_LINES = 16
 REFUSED = "Not run: the person"
 """How a result begins of a call that somebody did not allow."""
 

@@ -9,19 +9,19 @@ from simulator.model_rules import Json
 Made = Callable[[re.Match[str]], Json]
 
 PLOT = """\
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 costs = {"Train": 190, "Jeep": 650, "Hotel": 420}
-font = ImageFont.load_default(22)
-picture = Image.new("RGB", (640, 400), "white")
-draw = ImageDraw.Draw(picture)
-draw.text((320, 30), "Costs in thousand rupiah", "black", font, "mm")
+image = Image.new("RGB", (640, 400), "white")
+draw = ImageDraw.Draw(image)
+style = {"fill": "black", "anchor": "mm", "font_size": 22}
+draw.text((320, 30), "Costs in 1000 rupiah", **style)
 for number, (name, cost) in enumerate(costs.items()):
-    left, top = 70 + 190 * number, 350 - cost * 0.4
-    draw.rectangle((left, top, left + 120, 350), "steelblue")
-    draw.text((left + 60, top - 16), str(cost), "black", font, "mm")
-    draw.text((left + 60, 372), name, "black", font, "mm")
-picture.save("costs.png")
+    x, y = 130 + 190 * number, 350 - cost * 0.4
+    draw.rectangle((x - 60, y, x + 60, 350), "steelblue")
+    draw.text((x, y - 16), str(cost), **style)
+    draw.text((x, 372), name, **style)
+image.save("costs.png")
 print("total:", sum(costs.values()))
 """
 """With Pillow: the one library for pictures that is wherever scripts run."""

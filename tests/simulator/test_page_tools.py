@@ -8,13 +8,13 @@ from playwright.async_api import Browser
 
 from tests.simulator.running import running
 from tests.simulator.staged import PHONE
-from tests.simulator.tools_tour import TOURS, Tour
+from tests.simulator.tools_tour import IN_A_HURRY, TOURS, Tour
 
 pytestmark = pytest.mark.browser
 
 
 async def test_a_person_uses_every_tool_on_both_platforms(browser: Browser, tmp_path: Path) -> None:
-    async with running(tmp_path) as address:
+    async with running(tmp_path, **IN_A_HURRY) as address:
         faults = await asyncio.gather(*(faults_of(tour, browser, address) for tour in TOURS.values()))
     assert faults == [[], []]
 
