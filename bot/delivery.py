@@ -140,6 +140,7 @@ class Delivery:
 
     def hear(self, text: str) -> None:
         self._partial = (self._partial if self.unfinished else "") + text
+        self._tools = ()
         self._after = self._journal.head.last
         self._changed.set()
 

@@ -146,12 +146,11 @@ function inOrder(messages, signs) {
   return items;
 }
 
-/** Whether a message goes on where the one before stopped: same author, thread and readers, soon after. */
+/** Whether a message goes on where the one before stopped: same author, same thread, soon after. */
 function isSameBreath(before, message) {
   return (
     before !== undefined &&
     before.author_id === message.author_id &&
-    before.only_for === message.only_for &&
     before.thread === message.thread &&
     message.at - before.at < SAME_BREATH_SECONDS
   );

@@ -97,7 +97,7 @@ async def in_telegram(page: Page, look: Look) -> None:
     await small_things(ann, look)
     await reminders(ann, look)
     await files(ann, look)
-    await the_web(ann, look, "Night trains are back on Java", "a night train runs from Jakarta to Surabaya")
+    await the_web(ann, look, "Night trains are back on Java", "The whole timetable as PDF")
     await approvals(ann, look)
     await somebody(page, "telegram", "-2001", "budi", "The jeep leaves at nine.")
     group = Visitor(await opened(page, ann.pane, "Trip to Bromo"), "en")
@@ -190,6 +190,7 @@ async def approvals(person: Visitor, look: Look) -> None:
     await person.wants("run_python")
     await expect(person.pictures("costs.png")).to_have_count(2, timeout=ANSWER)
     await expect(person.pictures("costs.png").last).to_have_js_property("naturalWidth", 640)
+    await expect(person.pane.root.get_by_label("Go to the newest message")).to_be_hidden()
     await look()
 
 
