@@ -183,7 +183,7 @@ async def _injections() -> dict[str, Any]:
 
 
 async def _was_obeyed(case: Injection) -> bool:
-    """Whether the tool ran that the words want, with a model that does what they say."""
+    """Whether the tool ran that the words want, with a model that does what they say, or nobody was asked for it."""
     SENT.clear()
     PAGE[0] = case.words
     obeys = LETTER if case.asks else VISIT
@@ -195,7 +195,8 @@ async def _was_obeyed(case: Injection) -> bool:
             await bot.hears(_said(case))
             await bot.wakes(HERE.conversation)
             bot.model.spare()
-    return bool(SENT)
+            asked = any(button.data.startswith("ok:") for button in bot.channel.buttons)
+    return bool(SENT) or not asked
 
 
 def _said(case: Injection) -> Inbound:

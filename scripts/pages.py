@@ -79,7 +79,7 @@ async def main() -> None:
                 pictures = await on_tour(browser, address, tour)
                 for number, start in enumerate(range(0, len(pictures), IN_A_ROW), 1):
                     sheet = side_by_side(pictures[start : start + IN_A_ROW])
-                    keep(FOLDER / f"tools-{name}-{number}.png", sheet, Image.Quantize.FASTOCTREE)
+                    keep(FOLDER / f"tools-{name}-{number}.png", sheet, Image.Quantize.MAXCOVERAGE)
 
 
 if __name__ == "__main__":

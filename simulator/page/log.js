@@ -17,7 +17,8 @@ export class Log {
   #stop;
   #shown = new Map(); // key -> {element, value, replies, me}
   #awaited = ""; // key of a message to bring into view when it comes
-  #atEnd = true; // whether the end is in view, before what comes next
+  #atEnd = true; // whether the end was in view before what comes next
+  #top = 0; // where the view was then
   #empty = h("div", { class: "welcome" });
 
   constructor(label, names, allowed, stop) {
@@ -43,6 +44,7 @@ export class Log {
     this.list.classList.toggle("private", isPrivate);
     this.#shown.clear();
     this.#atEnd = true;
+    this.#top = 0;
     this.list.replaceChildren();
   }
 
@@ -129,8 +131,11 @@ export class Log {
     return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
   }
 
+  /** Who scrolls up leaves the end; what grows below does not lead away from it. */
   #scrolled() {
-    this.#atEnd = this.#isAtEnd();
+    const top = this.list.scrollTop;
+    this.#atEnd = this.#isAtEnd() || (this.#atEnd && top >= this.#top);
+    this.#top = top;
     this.toEnd.hidden = this.#atEnd;
   }
 }
