@@ -13,6 +13,7 @@ from tests.simulator.tools_tour import IN_A_HURRY, TOURS, Tour
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.timeout(300)  # some fifty answers, as fast as the platforms let a bot speak in one chat
 async def test_a_person_uses_every_tool_on_both_platforms(browser: Browser, tmp_path: Path) -> None:
     async with running(tmp_path, **IN_A_HURRY) as address:
         faults = await asyncio.gather(*(faults_of(tour, browser, address) for tour in TOURS.values()))
