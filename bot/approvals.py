@@ -26,7 +26,7 @@ from bot.messages import (
     Returned,
     Turn,
 )
-from bot.texts import say
+from bot.texts import may, say
 from bot.toolkit import Tool, Toolbox, shorten
 from bot.web.words import unhidden
 
@@ -204,7 +204,7 @@ def question(call: Json, language: str, longest: int = LONGEST) -> str:
     would not see is written out."""
     each = _each(call, longest)
     shown = (_fenced(name, shorten(unhidden(value), each)) for name, value in _arguments(call))
-    return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *shown))
+    return "\n\n".join((f"**{may(str(call['name']), language)}**", *shown))
 
 
 def in_full(call: Json, longest: int = LONGEST) -> str:

@@ -339,6 +339,10 @@ _TEXTS = {
         "Tidak ada yang menunggu persetujuan Anda. Untuk sementara ini tidak perlu bertanya di sini: {tools}",
     ),
     "may_i": ("May I do this: {tool}?", "Boleh saya lakukan ini: {tool}?"),
+    "may_run_python": ("May I run this Python?", "Boleh saya jalankan Python ini?"),
+    "may_remind": ("May I set this reminder?", "Boleh saya pasang pengingat ini?"),
+    "may_remember": ("May I remember this?", "Boleh saya ingat ini?"),
+    "may_web_fetch": ("May I open this address?", "Boleh saya buka alamat ini?"),
     "approve": ("Approve once", "Setujui sekali"),
     "deny": ("Deny", "Tolak"),
     "approve_hour": ("Approve here for an hour", "Setujui di sini selama satu jam"),
@@ -445,6 +449,12 @@ def say(name: str, language: str, **values: str) -> str:
 
 def is_indonesian(language: str) -> bool:
     return language.lower().partition("-")[0] in ("id", "in")  # "in" is what old Android versions send
+
+
+def may(tool: str, language: str) -> str:
+    """The question whether it may run; by its name where we have no words for it."""
+    known = f"may_{tool}"
+    return say(known, language) if known in _TEXTS else say("may_i", language, tool=tool)
 
 
 def doing(tools: Sequence[str], language: str) -> str:

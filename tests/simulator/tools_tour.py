@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from playwright.async_api import Locator, Page, expect
 
-from bot.texts import say
+from bot.texts import may, say
 from tests.simulator.pane import Pane, become, slack_of, telegram_of
 from tests.simulator.plays import ANSWER, PICTURES, opened
 
@@ -78,7 +78,7 @@ class Visitor:
         await self.sees(answer)
 
     async def is_asked(self, tool: str) -> None:
-        await self.sees(say("may_i", self.language, tool=tool))
+        await self.sees(may(tool, self.language))
 
     async def sees_approved(self, tool: str) -> None:
         verdict = say("was_approved", self.language, tool=tool, person="Ann" if self.language == "en" else "Budi")
