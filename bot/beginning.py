@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot import rules as chat_rules
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
 from bot.commands import Here, Told, answer, as_words, is_for_members
@@ -383,13 +384,15 @@ class Beginnings:
     ) -> Journal:
         """Raises BudgetExceeded, with nothing stored, where ``reserve`` or ``spend`` goes above a limit."""
         turn = self._turn(question, head)
-        memory = ""
+        memory = rules = ""
         if question.told is None:
-            memory = told(await self._pages.memory.facts(turn.place, turn.asker), [each.entry for each in window])
+            shown = [*(each.entry for each in window), *question.before]
+            memory = told(await self._pages.memory.facts(turn.place, turn.asker), shown)
+            rules = chat_rules.told(await self._pages.rules.of(turn.place), shown)
             if await self._is_nearly_spent(turn, head.conversation):
                 log.warning("turn=<%s> | a budget is nearly spent: the cheaper model answers", turn.id)
                 turn = replace(turn, cheaper=True)
-        entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said, memory=memory)]
+        entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said, memory=memory, rules=rules)]
         settings = None
         if (own := question.told) and own.page != "context":  # this one the turn answers (bot/context_page.py)
             entries.append(_ended(own, turn))

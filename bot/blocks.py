@@ -31,7 +31,7 @@ CITATIONS = (
     "search_result_location",
     "web_search_result_location",
 )
-MARK = re.compile(r"<(/?(?:context|quote|attachment|summary|thread|memory)\b)", re.IGNORECASE)
+MARK = re.compile(r"<(/?(?:context|quote|attachment|summary|thread|memory|rules)\b)", re.IGNORECASE)
 """What opens or closes a mark of ours in the prompt."""
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 ID = re.compile(r"[a-zA-Z0-9_-]+")

@@ -14,7 +14,7 @@ from bot.texts import say
 
 MENU = (
     *("new", "stop", "retry", "undo", "settings", "language", "model", "usage", "context", "compact", "memory"),
-    *("remind", "approvals", "link", "status", "export", "forget", "help"),
+    *("instructions", "remind", "approvals", "link", "status", "export", "forget", "help"),
 )
 """The commands that are offered, in this order; their sentences are texts named ``menu_…``."""
 
@@ -29,7 +29,7 @@ MEMBERS = frozenset(
 )
 """What changes a group for everybody in it, or hands out all that was said there."""
 
-Page = Literal["", "usage", "context", "memory", "status", "export", "reminders", "doorstep"]
+Page = Literal["", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep"]
 
 
 class Told(Struct, frozen=True):
@@ -89,7 +89,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
             return _model(inbound, here)
         case "context" | "compact":
             return Told("", page="context")
-        case "usage" | "memory" | "status" | "export" as page:
+        case "usage" | "memory" | "instructions" | "status" | "export" as page:
             return Told("", page=page)
         case "remind" if not is_page(inbound):
             return None

@@ -18,6 +18,8 @@ PICTURE = 1_600
 UNMEASURED = 3.0
 """Bytes of JSON for a token while no call tells more. Deliberately few: too large an estimate only cuts a bit early."""
 LEAST_BYTES, MOST_BYTES = 1.0, 8.0
+SKILLS = "skill"
+"""The tool whose definition lists the skills."""
 ROOM = 2_000
 """Tokens kept free for the summary when a cut is chosen; ``bot/policies`` keeps summaries within it."""
 
@@ -53,7 +55,7 @@ class View(Struct, frozen=True):
 
 
 class Fill(Struct, frozen=True):
-    """What fills a prompt, in estimated tokens by kind."""
+    """What fills a prompt, in estimated tokens by kind. ``rules`` are those of the chat."""
 
     instructions: int
     tools: int
@@ -61,34 +63,41 @@ class Fill(Struct, frozen=True):
     messages: int
     results: int
     media: int
+    rules: int = 0
+    skills: int = 0
 
     @property
     def total(self) -> int:
-        return self.instructions + self.tools + self.summary + self.messages + self.results + self.media
+        return sum(getattr(self, name) for name in self.__struct_fields__)
 
 
 def fill(view: View, scale: float | None = None) -> Fill:
     """``scale`` is in bytes for a token, that of the view itself where it is None."""
     entries = _entries(view)
     scale = scale or bytes_per_token(view)
-    words = results = media = summary = 0
+    words = results = media = summary = rules = 0
     for at, message in told(entries, view.turn):
         for block in message["content"]:
-            weight = _weight([block])
+            weight, entry = _weight([block]), entries[at]
             media += weight.media
-            if isinstance(entries[at], Summary):
+            if isinstance(entry, Summary):
                 summary += weight.bytes
+            elif isinstance(entry, Asked) and entry.rules and block.get("text") == entry.rules:
+                rules += weight.bytes
             elif block.get("type") == "tool_result":
                 results += weight.bytes
             else:
                 words += weight.bytes
+    skills = _weight([tool for tool in view.tools if tool.get("name") == SKILLS]).bytes
     return Fill(
         instructions=round(_weight(view.system).bytes / scale),
-        tools=round(_weight(view.tools).bytes / scale),
+        tools=round((_weight(view.tools).bytes - skills) / scale),
         summary=round(summary / scale),
         messages=round(words / scale),
         results=round(results / scale),
         media=media * PICTURE,
+        rules=round(rules / scale),
+        skills=round(skills / scale),
     )
 
 

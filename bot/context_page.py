@@ -13,7 +13,7 @@ from bot.texts import say
 from bot.usage import number
 
 COMMANDS = ("context", "compact")
-PARTS = ("instructions", "tools", "summary", "messages", "results", "media")
+PARTS = ("instructions", "rules", "skills", "tools", "summary", "messages", "results", "media")
 
 
 def asked_about(own: Sequence[Entry]) -> Inbound | None:

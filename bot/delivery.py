@@ -141,6 +141,7 @@ class Delivery:
         self._partial = (self._partial if self._is_unfinished else "") + text
         self._tools = ()
         self._after = self._journal.head.last
+        self._tools = ()  # they are done, or the model would not speak
         self._changed.set()
 
     def forget(self) -> None:

@@ -5,7 +5,7 @@ API, whatever crashes, stops, edits, other models and older versions left behind
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from bot.blocks import MARK, THINKING, text
@@ -40,7 +40,7 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
     The newest summary comes first. Huge results and pictures before it are notes: what is shown in full changes only
     with it.
     """
-    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
+    hidden = _hidden(entries)
     folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Summary)), default=-1)
     if folded >= 0:
         yield from ((folded, message) for message in _summary(entries[folded]))
@@ -50,8 +50,8 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
                 continue
             case _ if entry.turn in hidden:
                 continue
-            case Asked(said=said, memory=memory):
-                yield at, _user([text(memory), *say(said, shown=at > folded)])
+            case Asked(said=said, memory=memory, rules=rules):
+                yield at, _user([text(rules), text(memory), *say(said, shown=at > folded)])
             case Answered(reply=reply):
                 whole = entry.turn == current and at > folded
                 yield at, _assistant(reply.content if whole else _unthought(reply.content))
@@ -60,6 +60,22 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
                 yield at, _user([*shown, *say(said, shown=at > folded), text(note)])
             case Ended():
                 yield at, _assistant([text(_ending(entry))])
+
+
+def last_told(entries: Sequence[Entry], what: Callable[[Asked], str]) -> str:
+    """What the model sees of this, told with a question since the newest summary; "" where it sees nothing of it."""
+    hidden, shown = _hidden(entries), ""
+    for entry in entries:
+        if isinstance(entry, Summary):
+            shown = ""
+        elif isinstance(entry, Asked) and what(entry) and entry.turn not in hidden:
+            shown = what(entry)
+    return shown
+
+
+def _hidden(entries: Iterable[Entry]) -> set[str]:
+    """Turns that are not shown."""
+    return {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
 
 
 def _summary(entry: Entry) -> Iterator[Json]:

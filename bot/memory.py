@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from bot import profiles
 from bot.budget import chat_of
-from bot.messages import Asked, Entry, Inbound, Person, Place, Summary
+from bot.history import last_told
+from bot.messages import Entry, Inbound, Person, Place
 from bot.ports import Store
 from bot.texts import say
 from bot.web.words import harmless
@@ -87,12 +88,7 @@ class Memory:
 
 def told(facts: Sequence[str], window: Sequence[Entry]) -> str:
     """The facts as the model is told them; "" where it was told just that already, or there are none to tell."""
-    shown = ""
-    for entry in window:
-        if isinstance(entry, Summary):
-            shown = ""
-        elif isinstance(entry, Asked) and entry.memory:
-            shown = entry.memory
+    shown = last_told(window, lambda asked: asked.memory)
     memory = f"<memory>\n{_lines(map(harmless, facts)) or '(nothing)'}\n</memory>"
     return "" if memory == shown or not (facts or shown) else memory
 

@@ -275,11 +275,12 @@ class Task(Struct, frozen=True):
 
 class Asked(Struct, frozen=True, omit_defaults=True, tag="asked"):
     """What people said to start a turn, in order. ``memory`` is what is remembered of them and told to the model with
-    it, where it was not told before."""
+    it, where it was not told before; ``rules`` what an admin wrote for this chat, the same way."""
 
     turn: str
     said: tuple[Inbound, ...]
     memory: str = ""
+    rules: str = ""
 
 
 class Answered(Struct, frozen=True, omit_defaults=True, tag="answered"):
@@ -454,10 +455,19 @@ class ChatSettings(Struct, frozen=True, omit_defaults=True):
     allowed: dict[str, int] = {}
 
 
+class Rules(Struct, frozen=True, omit_defaults=True):
+    """What an admin wrote for a chat: ``by`` is their id, ``name`` what they were called, ``at`` in Unix seconds."""
+
+    text: str
+    by: str
+    name: str = ""
+    at: int = 0
+
+
 class Profile(Struct, frozen=True, omit_defaults=True):
     """What is known of a person, in all their chats. ``name``, ``language`` and ``zone`` are as the platform told at
     ``seen`` (Unix time), where its messages do not; ``facts`` what is to be remembered; ``version`` grows with every
-    change. A group or channel has one too, for its facts: ``chat:<key>``.
+    change. A chat has one too, for a group's facts and for the ``rules`` that hold in it: ``chat:<key>``.
 
     ``role`` is what the owner made of them; ``place`` is their private chat with the bot; ``denied`` the day on which a
     stranger was told last that they are one, and the message that it answered. ``account`` is the id of the same person
@@ -474,6 +484,7 @@ class Profile(Struct, frozen=True, omit_defaults=True):
     place: Place | None = None
     denied: str = ""
     account: str = ""
+    rules: Rules | None = None
 
 
 class Head(Struct, frozen=True, omit_defaults=True):

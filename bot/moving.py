@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from bot.budget import chat_of, day_of, month_of
 from bot.errors import Retry
-from bot.messages import Counter, Head, Place, Spend
+from bot.messages import Counter, Head, Place, Profile, Spend
 from bot.ports import Change, Store, Wake
+from bot.profiles import change
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +21,8 @@ AT_ONCE = 20  # entries in one write; a transaction holds 100 items and 4 MB, an
 async def move(
     store: Store, wake: Wake, old: Head, chat: str, owner: str, until_ms: int, now: float
 ) -> tuple[str, ...]:
-    """Copy what the model may see, the settings, what the chat has spent and what waits; all of it once, also when told
-    twice or cut.
+    """Copy what the model may see, the settings, what is known of the chat, what it has spent and what waits; all of it
+    once, also when told twice or cut.
 
     Returns the inbox keys of what is answered in the new conversation from now on: the old one is done with them.
     Raises Retry where the new conversation is being worked on: then later.
@@ -35,6 +36,7 @@ async def move(
     else:
         if head.settings.moved_from != old.conversation:
             settings = replace(old.settings, moved_from=old.conversation)
+            await _known(store, old.conversation, target)
             spend = await _carried(store, old.conversation, target, now)
             head = await store.commit(head, Change(turn=head.turn, settings=settings, spend=spend))
         entries = [each.entry for each in await store.record(old.conversation, old.since)][head.last :]
@@ -48,6 +50,16 @@ async def move(
     for inbound in waiting:
         await wake.wake(target, inbound.id)
     return tuple(inbound.key for inbound in waiting)
+
+
+async def _known(store: Store, old: str, new: str) -> None:
+    """What is remembered of the chat, its instructions and its people's role, unless something is known already."""
+    before = await store.profile(f"chat:{chat_of(old)}")
+
+    def with_known(profile: Profile) -> Profile:
+        return profile if profile.version else replace(before, version=0)
+
+    await change(store, f"chat:{chat_of(new)}", with_known)
 
 
 async def _carried(store: Store, old: str, new: str, now: float) -> tuple[Spend, ...]:

@@ -14,8 +14,10 @@ from bot.doorstep import Doorstep
 from bot.files import Files
 from bot.memory import Memory
 from bot.messages import Asked, Entry, Head, Inbound
+from bot.people import People
 from bot.ports import Blobs, Clock, Store
 from bot.reminding import Reminders
+from bot.rules import ChatRules
 from bot.texts import say
 from bot.usage import number, page, rows
 
@@ -31,6 +33,7 @@ class Pages:
         reminders: Reminders,
         budget: Budget,
         clock: Clock,
+        people: People,
         about: str = "Kabar",
     ) -> None:
         self._store = store
@@ -41,6 +44,7 @@ class Pages:
         self._about = about
         self.blobs = blobs
         self.memory = Memory(store)
+        self.rules = ChatRules(store, people, clock)
 
     async def filled(self, told: Told, asked: Inbound, head: Head, window: Sequence[Entry]) -> Told:
         """The answer with its page, if it has one."""
@@ -49,6 +53,8 @@ class Pages:
                 return replace(told, text=await self._usage(asked, window))
             case "memory":
                 return replace(told, text=await memories.page(asked, self.memory))
+            case "instructions":
+                return replace(told, text=await self.rules.page(asked))
             case "reminders":
                 text, buttons = await reminding.page(asked, self.reminders, self._clock.now())
                 return replace(told, text=text, buttons=buttons)

@@ -62,6 +62,14 @@ class People:
             account=profile.account,
         )
 
+    async def administers(self, asked: Inbound) -> bool:
+        """Whether who asks may decide for everybody here: the owner, or a member whom the platform calls an admin of
+        the group. A guest may not: a group's members would do with their rights what the guest wrote."""
+        place, channel = asked.place, self._channels.get(asked.place.platform)
+        if asked.sender.role != "member" or not place.group or channel is None:
+            return asked.sender.role == "owner"
+        return await channel.administers(place, asked.sender)
+
     async def _role_of_chat(self, place: Place) -> str:
         """What everybody in a group is."""
         return (await self._store.profile(f"chat:{chat_of(place.conversation)}")).role if place.group else ""

@@ -335,6 +335,10 @@ class Channel(Protocol):
     async def introduce(self, place: Place, person: Person) -> Person:
         """The person with name, language and zone as the platform knows them. Best effort, raises nothing."""
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        """Whether they look after this group or channel, or all of the workspace. Best effort, raises nothing: False
+        where the platform does not tell."""
+
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         """What was said in this thread before the message ``before`` (its native id), oldest first, bounded; () where
         the platform does not tell. Best effort, raises nothing."""

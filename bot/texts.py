@@ -57,6 +57,7 @@ _TEXTS = {
         "ringkas bagian lamanya; tambahkan yang penting",
     ),
     "menu_memory": ("what I remember; add, delete or clear", "yang saya ingat; add, delete, atau clear"),
+    "menu_instructions": ("what holds in this chat; admins write it", "aturan obrolan ini; ditulis oleh admin"),
     "menu_remind": ("reminders: list and cancel", "pengingat: lihat dan batalkan"),
     "menu_approvals": ("what waits for your approval", "yang menunggu persetujuan Anda"),
     "menu_status": ("who answers, and who you are to me", "siapa yang menjawab, dan siapa Anda bagi saya"),
@@ -133,6 +134,28 @@ _TEXTS = {
         "I remember {most} things here already; please delete one first.",
         "Sudah {most} hal yang saya ingat di sini; silakan hapus satu dulu.",
     ),
+    "rules_here": ("Instructions for this chat, by {who}:", "Instruksi untuk obrolan ini, dari {who}:"),
+    "rules_none": (
+        "There are no instructions of its own for this chat.",
+        "Belum ada instruksi khusus untuk obrolan ini.",
+    ),
+    "rules_set": ("From now on this holds here.", "Mulai sekarang ini berlaku di sini."),
+    "rules_cleared": (
+        "The instructions of this chat are gone.",
+        "Instruksi obrolan ini sudah dihapus.",
+    ),
+    "rules_denied": (
+        "Only my owner, or an admin of this group whom my owner let in, can change the instructions of this chat.",
+        "Hanya pemilik saya, atau admin grup ini yang diizinkannya, yang bisa mengubah instruksi obrolan ini.",
+    ),
+    "rules_long": (
+        "That has {chars} characters, and I take {most} at most: nothing was changed, please shorten it.",
+        "Teks itu {chars} karakter, sedangkan batasnya {most}: tidak ada yang diubah, silakan dipersingkat.",
+    ),
+    "rules_how": (
+        "/instructions and a text replaces them, /instructions clear takes them away.",
+        "/instructions dan sebuah teks menggantinya, /instructions clear menghapusnya.",
+    ),
     "unheard": (
         "I can't listen to voice messages here. Please write it instead.",
         "Saya belum bisa mendengarkan pesan suara di sini. Silakan tulis saja.",
@@ -160,6 +183,8 @@ _TEXTS = {
         "Yang saya lihat dari percakapan ini saat menjawab, perkiraan dalam token:",
     ),
     "context_instructions": ("instructions", "instruksi"),
+    "context_rules": ("this chat's own instructions", "instruksi khusus obrolan ini"),
+    "context_skills": ("list of skills", "daftar keahlian"),
     "context_tools": ("tools", "alat"),
     "context_summary": ("summary of what was said earlier", "ringkasan dari yang dibicarakan sebelumnya"),
     "context_messages": ("messages", "pesan"),
@@ -351,6 +376,7 @@ _TEXTS = {
     "doing_search_files": ("Searching the files…", "Mencari di dalam file…"),
     "doing_write_file": ("Writing a file…", "Menulis file…"),
     "doing_send_file": ("Sending a file…", "Mengirim file…"),
+    "doing_skill": ("Looking up how it is done…", "Melihat cara mengerjakannya…"),
     "doing_run_python": ("Running Python…", "Menjalankan Python…"),
     "doing_remember": ("Making a note…", "Mencatat…"),
     "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),

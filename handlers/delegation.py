@@ -1,12 +1,11 @@
 """The agents of ``agent/agents/`` with what they need to work, behind the one tool that gives them tasks."""
 
-import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from bot.agent import Agent, Limits
+from bot.agentdir.agents import AgentFile
 from bot.approvals import Gate
 from bot.context import marks
 from bot.folding import Folding
@@ -20,11 +19,10 @@ from bot.web.provided import server_tools
 from handlers.provider import Provider
 from handlers.settings import Settings
 
-log = logging.getLogger(__name__)
-
 
 def delegation(
     settings: Settings,
+    agents: Sequence[AgentFile],
     tools: Sequence[Tool],
     provider: Provider,
     model: Callable[[str], Model],
@@ -37,15 +35,7 @@ def delegation(
     clock: Clock,
 ) -> list[Tool]:
     """The tool ``delegate``, or none where there is no agent. ``usual`` is the model of those that name none; ``model``
-    makes one by its name. What is wrong in a file is logged, and that agent left out."""
-    folder = Path(settings.kabar_agent_dir)
-    if not (folder / "agents").is_dir():
-        return []
-    from bot.agentdir.agents import AgentFile, read_agents
-
-    agents, faults = read_agents(folder, {tool.name for tool in tools})
-    for fault in faults:
-        log.warning("file=<%s>, line=<%d> | %s", fault.file, fault.line, fault.message)
+    makes one by its name."""
 
     def made(file: AgentFile) -> Subagent:
         name = file.model or usual

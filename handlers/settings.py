@@ -69,7 +69,7 @@ class Settings(Struct, frozen=True):
     kabar_allowed_users: str = ""
 
     # What somebody may use who was let in as a guest only; none for no tool at all.
-    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,web_search"
+    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,skill,web_search"
 
     # Python: a Lambda function of its own runs the scripts where it is named, else this machine does, walled off. What
     # a script says it needs is installed into this folder; empty for not at all.
@@ -118,8 +118,10 @@ class Settings(Struct, frozen=True):
     kabar_transcription_key: str = ""  # secret
     kabar_transcription_model: str = "whisper-1"
 
-    # What the owner writes: AGENTS.md in this folder is the bot's instructions.
+    # What the owner writes, in this folder: the bot's instructions in AGENTS.md, and skills/. Where a prefix is named,
+    # such as agent/, the worker on AWS takes what lies under it in KABAR_BUCKET instead.
     kabar_agent_dir: str = "agent"
+    kabar_agent_prefix: str = ""
 
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
 

@@ -8,11 +8,15 @@ import asyncio
 import logging
 import math
 import os
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
+from msgspec.structs import replace
 
 from bot import logs
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
@@ -20,6 +24,7 @@ from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.lambda_sandbox import CONFIG as PATIENT
 from bot.adapters.lambda_sandbox import LambdaSandbox
 from bot.adapters.s3_blobs import S3Blobs
+from bot.adapters.s3_folder import NotCopied, S3Folder
 from bot.deadline import Deadline
 from bot.errors import Retry
 from bot.ports import Blobs
@@ -71,6 +76,8 @@ class Worker:
         )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
         self._made: tuple[Settings, Workshop] | None = None
+        self._agent_dir = ""
+        self._copied: Path | None = None
 
     async def work(self, records: list[dict[str, Any]], seconds: float) -> list[str]:
         """Answer each wake in order; returns the ids of the messages to be delivered again."""
@@ -113,7 +120,9 @@ class Worker:
         return False
 
     async def _workshop(self) -> Workshop:
+        self._agent_dir = self._agent_dir or await self._own_folder()
         settings = with_secrets(self._settings, await self._secrets.read())
+        settings = replace(settings, kabar_agent_dir=self._agent_dir)
         if self._made is None or self._made[0] != settings:
             if self._made is not None:
                 await self._made[1].close()
@@ -129,9 +138,28 @@ class Worker:
             self._made = (settings, workshop)
         return self._made[1]
 
+    async def _own_folder(self) -> str:
+        """The owner's folder: a copy of what lies under the prefix of this deployment's bucket, once for each execution
+        environment, so that no prompt changes while it lives; the packaged one where there is none or it can not be
+        had."""
+        bucket, prefix = self._settings.kabar_bucket, self._settings.kabar_agent_prefix
+        if not (bucket and prefix):
+            return self._settings.kabar_agent_dir
+        copy = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="kabar-agent-"))
+        try:
+            await asyncio.to_thread(S3Folder(lambda: self._aws.client("s3"), bucket, prefix).copy, copy)
+        except NotCopied as why:
+            log.warning("prefix=<%s> | the packaged instructions and skills are used: %s", prefix, why)
+            await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+            return self._settings.kabar_agent_dir
+        self._copied = copy
+        return str(copy)
+
     async def close(self) -> None:
         if self._made is not None:
             await self._made[1].close()
+        if self._copied is not None:
+            await asyncio.to_thread(shutil.rmtree, self._copied, ignore_errors=True)
         self._aws.close()
 
     async def _keep_hidden(self, receipt: str | None) -> None:

@@ -1,7 +1,7 @@
 """What the worker needs to run turns: the model, the tools and the platforms' clients. Loaded by the worker alone."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from bot.adapters.file_reader import FileReader
 from bot.adapters.local_sandbox import LocalSandbox
 from bot.adapters.transcription import Transcription
 from bot.agent import Agent, Limits
+from bot.agentdir.folder import Owned, read_folder
 from bot.approvals import Gate
 from bot.attachments import Attachments
 from bot.beginning import Beginnings
@@ -38,6 +39,7 @@ from bot.tools.memory import forget_fact, remember
 from bot.tools.remind import reminder_tools
 from bot.tools.reopen import reopen
 from bot.tools.run_python import run_python
+from bot.tools.skill import skill_tool
 from bot.tools.web_fetch import web_fetch_tool
 from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
@@ -55,6 +57,11 @@ TOOLS = (
     *(calculator, current_time, forget_fact, list_files, read_file, remember, reopen, search_files, send_file),
     *(write_file,),
 )
+BUILT_IN = frozenset(
+    {tool.name for tool in TOOLS}
+    | {"cancel_reminder", "list_reminders", "remind", "run_python", "set_time_zone", "skill", "web_fetch", "web_search"}
+)
+"""The names of all tools of ours, also those that are made only with what they need."""
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +98,9 @@ def make_workshop(
     reader = FileReader(transcription)
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
-    hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
+    owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools})
+    skills = [skill_tool(owned.skills)] if owned.skills else []
+    hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader, owned.skills), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools]
     channels = {**_channels(settings), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
@@ -111,6 +120,7 @@ def make_workshop(
     cheaper = illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None
     tools += delegation(
         settings,
+        owned.agents,
         tools,
         provider,
         illustrated,
@@ -124,7 +134,7 @@ def make_workshop(
     toolbox = Toolbox(tools)
     max_tokens = min(settings.kabar_max_tokens, facts.output)
     prompts = PromptBuilder(
-        _instructions(settings.kabar_agent_dir),
+        owned.instructions.text,
         toolbox,
         max_tokens,
         caching=facts.caching,
@@ -150,7 +160,8 @@ def make_workshop(
         others={name: illustrated(name) for name in models(settings)},
     )
     doorstep = Doorstep(store, wake, access, clock)
-    pages = Pages(store, blobs, doorstep, reminders, budget, clock, about=f"Kabar {VERSION}, {settings.kabar_model}")
+    about = f"Kabar {VERSION}, {settings.kabar_model}"
+    pages = Pages(store, blobs, doorstep, reminders, budget, clock, people, about=about)
     beginnings = Beginnings(
         store,
         clock,
@@ -257,7 +268,9 @@ def _channels(settings: Settings) -> dict[str, Channel]:
     return channels
 
 
-def _instructions(folder: str) -> str:
-    """The owner's AGENTS.md; none is fine."""
-    path = Path(folder) / "AGENTS.md"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+def _owned(folder: str, tools: Collection[str]) -> Owned:
+    """What the owner wrote; what can not be used of it is told here and by ``kabar check``."""
+    owned = read_folder(Path(folder), tools)
+    for fault in owned.faults:
+        log.warning("folder=<%s> | %s", folder, fault)
+    return owned

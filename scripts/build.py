@@ -52,6 +52,7 @@ SERVICES = {"dynamodb", "sqs", "ssm", "s3", "lambda", "scheduler", "sts"}
 """The only ones of botocore's 400 service models that are shipped: 20 MB less to unpack, 20 ms less to search."""
 
 SOURCES_NOT_RUN = {".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".cpp", ".hpp", ".pyc"}
+CACHES = {"__pycache__", "node_modules"}
 METADATA_KEPT = {"METADATA", "entry_points.txt", "licenses"}
 
 
@@ -87,8 +88,18 @@ def own_files(function: str) -> list[Path]:
     """This project's files that the function needs: the modules its handler reaches, and the folders it reads."""
     modules = reach([f"handlers.{function}"]).own
     sources = [file for file in map(source_of, modules) if file]
-    folders = [file for folder in FUNCTIONS[function].folders for file in (ROOT / folder).rglob("*") if file.is_file()]
-    return sorted([*sources, *folders])
+    return sorted([*sources, *(file for folder in FUNCTIONS[function].folders for file in read_files(ROOT / folder))])
+
+
+def read_files(folder: Path) -> list[Path]:
+    """All that somebody wrote there, as it is: no caches, nothing hidden, and no link to what lies elsewhere."""
+    return [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+        and file.resolve().is_relative_to(folder.resolve())
+        and not any(part.startswith(".") or part in CACHES for part in file.relative_to(folder).parts)
+    ]
 
 
 def dependencies(function: str, target: Target, compiler: Path | None) -> Path:

@@ -17,7 +17,7 @@ from simulator.pictures import picture_size
 
 SLOWLY = 12
 """How many times longer a slow answer takes per word."""
-METADATA = ("<context>", "<memory>", "<summary>")
+METADATA = ("<context>", "<memory>", "<rules>", "<summary>")
 """How a text block begins that the bot, not a person, put into a user message."""
 ATTACHED = re.compile(
     r'<attachment\b kind="(?P<kind>\w*)"[^>]*>(?P<about>[^\n<]*)\n?(?P<text>.*?)</attachment>', re.DOTALL
@@ -74,7 +74,7 @@ class DemoBrain:
         texts = _texts(newest)
         results = _results(messages, texts)
         if results and not _was_added(messages[-1]):
-            return self._say(request, results)
+            return self._say(request, [*results, *_followed(messages, texts)])
         if calls := _calls(newest, request):
             told: list[Json] = [{"type": "text", "text": "\n\n".join(results)}] if results else []
             return Answer([*told, *calls], "tool_use", pace=self.word_delay)
@@ -145,6 +145,12 @@ def _result(call: Json, result: Json, texts: Texts) -> str:
     if call["name"] == "calculator":
         return texts.result.format(sum=" ".join(map(str, call["input"].values())), value=value)
     return texts.tool.format(name=call["name"], value=_quoted(value))
+
+
+def _followed(messages: list[Json], texts: Texts) -> list[str]:
+    """What a script can do of the skill that it has just read: the one it knows sums up."""
+    read = any(block.get("name") == "skill" for block in blocks(messages[-2]["content"]))
+    return ["\n".join([texts.summary, *(f"- {said}" for said in _all_words(messages)[:-1])])] if read else []
 
 
 def _quoted(value: str) -> str:

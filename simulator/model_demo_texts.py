@@ -52,6 +52,7 @@ Here is what I can show you:
 - **Python**: say *draw a chart*; I ask before I run it
 - **reminders**: say *remind me in 2 minutes to stretch*, or *list reminders*
 - **the web**: say *search for Bromo weather*, or *open* and an address; *research Bromo weather* asks another agent
+- **skills**: say *summarise this thread*
 - **streaming**: say *long* or *slow*""",
     result="`{sum}` = **{value}**",
     time="It is **{value}**.",
@@ -127,6 +128,7 @@ Ini yang bisa saya tunjukkan:
 - **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*, atau *daftar pengingat*
 - **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat; *telusuri cuaca Bromo* bertanya
   kepada agen lain
+- **keahlian**: katakan *rangkum utas ini*
 - **aliran teks**: katakan *panjang* atau *pelan*""",
     result="`{sum}` = **{value}**",
     time="Sekarang **{value}**.",

@@ -95,6 +95,12 @@ TRICKS = (
     ),
     _trick("list_files", r"\b(?:list|what|which|my) files", r"\bdaftar berkas|\bberkas apa", lambda found: {}),
     _trick(
+        "skill",
+        r"\bsum(?:marise|marize| up) (?:this|the) (?:thread|chat|conversation)",
+        r"\b(?:rangkum|ringkas)(?:kan)? (?:utas|obrolan|percakapan)",
+        lambda found: {"name": "summarise-thread"},
+    ),
+    _trick(
         "write_file",
         r"\b(?:write|make|create) (?:me )?a file",
         r"\bbuat(?:kan)? (?:sebuah )?berkas",

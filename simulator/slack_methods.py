@@ -482,7 +482,9 @@ async def user_info(slack: Slack, params: Params) -> Json:
     if user_id == BOT_USER:
         return {"user": _user_object(BOT_USER, "kabar", "Kabar", is_bot=True)}
     person = _user(slack, user_id)
-    user = {**_user_object(user_id, person.id, person.name), "tz": person.zone}
+    first = person is slack.world.people[0]  # who made the workspace
+    rights = {"is_admin": first, "is_owner": first, "is_primary_owner": first}
+    user = {**_user_object(user_id, person.id, person.name), **rights, "tz": person.zone}
     return {"user": {**user, "locale": person.language} if params.flag("include_locale") else user}
 
 

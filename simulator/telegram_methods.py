@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from simulator.deliver import Update
-from simulator.telegram import Query, Telegram, album_family
+from simulator.telegram import Query, Telegram, album_family, person_json
 from simulator.telegram_limits import ALBUM_LIMIT, DOWNLOAD_LIMIT, LINK_LIFETIME, UPLOAD_LIMIT, photo_sides
 from simulator.telegram_text import CAPTION_LIMIT, BadRequest, formatted
 from simulator.world import Chat, File, Json, Message, Mistake
@@ -256,6 +256,15 @@ async def get_me(telegram: Telegram, params: Params) -> Json:
         "can_connect_to_business": False,
         "has_main_web_app": False,
     }
+
+
+async def get_chat_administrators(telegram: Telegram, params: Params) -> list[Json]:
+    """Whoever is named first in a group made it, and nobody else looks after it."""
+    chat = _chat(telegram, params)
+    if chat.kind == "private":
+        raise BadRequest("there are no administrators in the private chat")
+    creator = telegram.world.person(chat.people[0])
+    return [{"status": "creator", "user": person_json(creator), "is_anonymous": False}]
 
 
 async def set_webhook(telegram: Telegram, params: Params) -> bool:
@@ -546,6 +555,7 @@ async def set_message_reaction(telegram: Telegram, params: Params) -> bool:
 
 METHODS: dict[str, Callable[[Telegram, Params], Awaitable[Any]]] = {
     "getme": get_me,
+    "getchatadministrators": get_chat_administrators,
     "setwebhook": set_webhook,
     "deletewebhook": delete_webhook,
     "getwebhookinfo": get_webhook_info,

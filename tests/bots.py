@@ -258,7 +258,7 @@ def turns_of(
         models,
     )
     reminders = Reminders(store, Unscheduled())
-    pages = Pages(store, blobs, Doorstep(store, wake, access, clock), reminders, budget, clock)
+    pages = Pages(store, blobs, Doorstep(store, wake, access, clock), reminders, budget, clock, people)
     beginnings = Beginnings(store, clock, budget, listening, pages, models=list(models), follows=follows)
     turns = Turns(
         store=store,

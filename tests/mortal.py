@@ -254,6 +254,9 @@ class ProcessChannel:
     async def introduce(self, place: Place, person: Person) -> Person:
         return await self._process.step("platform", partial(self._channel.introduce, place, person))
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        return await self._process.step("platform", partial(self._channel.administers, place, person))
+
     async def named(self, place: Place, words: str) -> str:
         return await self._process.step("platform", partial(self._channel.named, place, words))
 

@@ -39,6 +39,7 @@ class RecordingChannel:
         self.files: dict[str, bytes] = {}
         self.uploads: list[Upload] = []
         self.said_before: tuple[Quote, ...] = ()
+        self.admins: set[str] = set()
         self.names: dict[str, str] = {}
         self.calls: list[tuple[str, str]] = []
         self.faults: dict[str, list[SendError | FileRefused]] = {}
@@ -68,6 +69,9 @@ class RecordingChannel:
 
     async def introduce(self, place: Place, person: Person) -> Person:
         return person
+
+    async def administers(self, place: Place, person: Person) -> bool:
+        return person.id in self.admins
 
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return self.said_before

@@ -8,7 +8,7 @@ import pytest
 from bot.errors import MessageGone, SendLater, SendRefused, SendUncertain
 from bot.turn import Outcome
 from simulator.model_reply import Break
-from simulator.script import reply, text
+from simulator.script import call, reply, text
 from tests.bots import bot_on
 from tests.say import HERE, inbound
 
@@ -116,3 +116,17 @@ async def test_a_message_sent_anew_is_known_again_by_the_next_invocation(path: P
         del bot.channel.messages[gone]
         await bot.wakes()
         assert bot.channel.shown == ["Nothing is running."]
+
+
+async def test_a_tool_that_is_done_is_not_said_to_run_while_the_answer_grows(path: Path) -> None:
+    answer = reply(text("one two three four five six"), pace=0.05)
+    async with bot_on(path, call("look", {"at": "long"}), answer) as bot:
+        await bot.hears(inbound())
+        running = asyncio.create_task(bot.wakes())
+        await bot.channel.until(lambda channel: any("look" in words for _, words in channel.calls))
+        before = len(bot.channel.calls)
+        bot.deeds.gate.set()
+        await running
+        grown = [words for method, words in bot.channel.calls[before:] if method in ("send", "edit")]
+        assert grown[-1] == "one two three four five six"
+        assert not any("look" in words for words in grown)

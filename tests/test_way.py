@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from handlers.workshop import BUILT_IN
 from simulator import telegram
 from simulator.app import Simulator, serve
 from simulator.deliver import QUICK
@@ -84,6 +86,7 @@ async def test_telegram_and_back_with_a_tool_and_a_second_turn_that_remembers(
         await way.telegram_says("You asked for 12*7+3.")
         await way.settled()
         assert {"What is 12*7+3?", "It is **87**."} <= set(words(way.model.requests[2]))
+        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN | {"delegate"}
         assert way.cloud.answers == [{"batchItemFailures": []}] * 2
 
 
@@ -125,6 +128,58 @@ async def test_the_prefix_is_read_from_the_cache_on_the_second_turn(
     second = [record.getMessage() for record in caplog.records if "model replied" in record.getMessage()][1]
     assert "cache_read=<0>" not in second
     assert str(way.model.requests[1]).count("cache_control") == 3  # the stable part, the last request's end, this one's
+
+
+async def test_the_owners_folder_in_the_bucket_takes_the_place_of_the_packaged_one(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KABAR_AGENT_PREFIX", "agent/")
+    async with way_of(aws, monkeypatch, call("skill", {"name": "tea"}), text("Tea it is.")) as way:
+        skill = b"---\nname: tea\ndescription: Makes tea.\n---\nBoil the water."
+        for name, data in {"AGENTS.md": b"You are from the bucket.", "skills/tea/SKILL.md": skill}.items():
+            s3 = way.cloud.account.client("s3")
+            await asyncio.to_thread(s3.put_object, Bucket=os.environ["KABAR_BUCKET"], Key=f"agent/{name}", Body=data)
+        await way.simulator.telegram.say(ANN, "ann", "Some tea?")
+        await way.telegram_says("Tea it is.")
+        await way.settled()
+        first, second = way.model.requests
+        assert first["system"][0]["text"].endswith("You are from the bucket.")
+        assert "Boil the water." in str(second["messages"][-1]["content"])
+
+
+async def test_without_a_folder_in_the_bucket_the_packaged_one_is_used_with_a_warning(
+    aws: Account, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("KABAR_AGENT_PREFIX", "agent/")
+    async with way_of(aws, monkeypatch, text("Hello.")) as way:
+        await way.simulator.telegram.say(ANN, "ann", "hello")
+        await way.telegram_says("Hello.")
+        await way.settled()
+        assert "You are Kabar" in way.model.requests[0]["system"][0]["text"]
+    assert "the packaged instructions and skills are used: Nothing lies under agent/" in caplog.text
+
+
+async def test_who_looks_after_a_group_or_a_workspace_writes_what_holds_in_it_and_nobody_else(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = "<rules>\nBe brief.\n</rules>"
+    async with way_of(aws, monkeypatch, text("One."), text("Two.")) as way:
+        group, channel = way.simulator.telegram, way.simulator.slack
+        await group.say(GROUP, "budi", f"/instructions@{telegram.USERNAME} Obey Budi.")
+        await group.wait_for(lambda seen: seen.is_bot and "Hanya pemilik saya, atau admin" in seen.text, WAIT)
+        await group.say(GROUP, "ann", f"/instructions@{telegram.USERNAME} Be brief.")
+        await group.wait_for(lambda seen: seen.is_bot and "by Ann:" in seen.text, WAIT)
+        await group.say(GROUP, "budi", f"@{telegram.USERNAME} hello")
+        await way.telegram_says("One.")
+        await channel.command("C0GENERAL", "budi", "instructions Obey Budi.")
+        await way.slack_says("Hanya pemilik saya, atau admin")
+        await channel.command("C0GENERAL", "ann", "instructions Be brief.")
+        await way.slack_says("From now on this holds here.")
+        await channel.say("C0GENERAL", "budi", "@Kabar hello")  # a thread, and so a conversation, of its own
+        await way.slack_says("Two.")
+        await way.settled()
+        assert all(rules in words(request) for request in way.model.requests)
+        assert "Obey" not in str(way.model.requests)
 
 
 async def test_the_first_sign_of_life_costs_no_request(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,17 @@ def text_of(folder: Path, name: str) -> str | Fault:
         return Fault(name, data[: error.start].count(b"\n") + 1, "It is not UTF-8 text.")
 
 
+def inside(folder: Path, name: str, *, folders: bool = False) -> Path | None:
+    """Where a file of the folder (with ``folders``, or another folder) is, links followed; None where there is no such
+    thing in it."""
+    try:
+        path = (folder / name).resolve()
+        there = path.is_file() or (folders and path.is_dir())
+        return path if there and path.is_relative_to(folder.resolve()) else None
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system takes
+        return None
+
+
 def with_front_matter(text: str, file: str) -> Document | Fault:
     """A Markdown file that begins with YAML between two lines of three hyphens."""
     found = _FRONT.match(text)
@@ -118,7 +129,7 @@ def _yaml(text: str, file: str, first_line: int) -> tuple[Any, dict[str, int]] |
         if node is None:
             return {}, {}
         lines: dict[str, int] = {}
-        _note_lines(node, "", first_line, lines, node.start_mark.line)
+        _note_lines(node, "", first_line, lines, node.start_mark.line, set())
         return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
@@ -127,12 +138,16 @@ def _yaml(text: str, file: str, first_line: int) -> tuple[Any, dict[str, int]] |
         return Fault(file, first_line, f"It is not YAML: {str(error).splitlines()[0]}.")
 
 
-def _note_lines(node: yaml.Node, path: str, first_line: int, lines: dict[str, int], line: int) -> None:
-    """``line``: where its key stands. A node that is there under several names (an alias) keeps its first path."""
+def _note_lines(node: yaml.Node, path: str, first_line: int, lines: dict[str, int], line: int, seen: set[int]) -> None:
+    """``line``: where its key stands. What is in a node that is there under several names (an alias) keeps its first
+    path: there may be more names than anybody could write."""
     lines[path] = first_line + line
+    if id(node) in seen:
+        return
+    seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            _note_lines(value, f"{path}.{key.value}", first_line, lines, key.start_mark.line)
+            _note_lines(value, f"{path}.{key.value}", first_line, lines, key.start_mark.line, seen)
     elif isinstance(node, yaml.SequenceNode):
         for number, each in enumerate(node.value):
-            _note_lines(each, f"{path}[{number}]", first_line, lines, each.start_mark.line)
+            _note_lines(each, f"{path}[{number}]", first_line, lines, each.start_mark.line, seen)

@@ -24,6 +24,9 @@ class PlainChannel:
     async def introduce(self, place: Place, person: Person) -> Person:
         return person
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        return False
+
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return ()
 

@@ -16,18 +16,18 @@ from handlers.settings import Settings, read_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The console script; returns the exit code: 0, 1 for a set-up that can not work, 130 for Ctrl-C."""
+    """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 130 for
+    Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         settings = _settings()
         logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
-        asyncio.run(options.command(settings, options))
+        return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
         print(f"kabar: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 def _settings() -> Settings:
@@ -54,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8421)
     serve.set_defaults(command=_serve, quiet=False)
+
+    check = commands.add_parser("check", help="name every mistake in the folder of instructions and skills")
+    check.add_argument("folder", nargs="?", help="which; that of KABAR_AGENT_DIR where none is named")
+    check.set_defaults(command=_check, quiet=True)
 
     evaluate = commands.add_parser("eval", help="measure the agent with the tasks in evals/; prints JSON")
     evaluate.add_argument("tasks", nargs="*", help="which; all where none is named")
@@ -89,6 +93,12 @@ async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:
 
     if not await evaluate(settings, options.folder, options.tasks):
         raise ConfigError("Not every task passed: see what is missing above.")
+
+
+async def _check(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.check import check
+
+    return check(Path(options.folder or settings.kabar_agent_dir))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Run a Python script where it can do no harm, with files of the chat; what it makes comes back."""
+"""Run a Python script where it can do no harm, with files of the chat and of skills; what it makes comes back."""
 
+import asyncio
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +8,7 @@ from typing import Annotated
 
 from msgspec import structs
 
+from bot.agentdir.skills import Skill
 from bot.errors import FileRefused
 from bot.files import Files, Kept, named, safe_name
 from bot.messages import File
@@ -23,6 +25,8 @@ MOST_ARGUMENTS = 50
 MOST_SHOWN = 4
 """Pictures that the model sees of one run; all of them are sent."""
 MOST_FILES = 20
+SKILL = "skill:"
+"""Before the name of a skill, or of one of its files; no file of a chat is called so."""
 START = 40.0
 """Seconds beside the script's own: a start of the place, and what comes back on its way."""
 INSTALL = 120.0
@@ -51,7 +55,11 @@ to you as well. Matplotlib figures that are shown or left open are saved as plot
 script starts anew. It has no network, no keyboard and no screen, and ends after {seconds:.0f} seconds. {libraries}"""
 
 
-def run_python(sandbox: Sandbox, reader: Reader) -> Tool:
+SKILLS = """A name such as skill:report in `files` puts all files of that skill into the folder report, and
+skill:report/scripts/table.py only this one."""
+
+
+def run_python(sandbox: Sandbox, reader: Reader, skills: Sequence[Skill] = ()) -> Tool:
     """The tool for scripts in this place. ``reader`` makes pictures small enough for the model."""
 
     @tool(writes=True, asks=ASKS, untrusted=True, seconds=_seconds(sandbox), result_chars=30_000)
@@ -66,14 +74,15 @@ def run_python(sandbox: Sandbox, reader: Reader) -> Tool:
             raise ToolFault(f"The script is longer than {LONGEST_CODE} characters: put data into a file of the chat.")
         if len(arguments) > MOST_ARGUMENTS or any("\0" in each for each in arguments):
             raise ToolFault(f"At most {MOST_ARGUMENTS} arguments, without NUL characters.")
-        job = Job(code, arguments, await _taken_along(files, context.files, sandbox.largest))
+        job = Job(code, arguments, await _taken_along(files, context.files, skills, sandbox.largest))
         try:
             ran = await sandbox.run(context.place.conversation, job)
         except CanNotRun as why:
             raise ToolFault(f"The script was not run. {why}") from why
         return await _output(ran, context, reader, sandbox.seconds)
 
-    return replace(run_python, description=_description(sandbox))
+    more = f"\n\n{' '.join(SKILLS.split())}" if skills else ""
+    return replace(run_python, description=_description(sandbox) + more)
 
 
 def _seconds(sandbox: Sandbox) -> float:
@@ -88,12 +97,16 @@ def _description(sandbox: Sandbox) -> str:
     return DESCRIPTION.format(seconds=sandbox.seconds, libraries=" ".join(filter(None, (there, others))) or none)
 
 
-async def _taken_along(names: Sequence[str], files: Files, largest: int) -> tuple[Item, ...]:
+async def _taken_along(names: Sequence[str], files: Files, skills: Sequence[Skill], largest: int) -> tuple[Item, ...]:
     if len(names) > MOST_FILES:
         raise ToolFault(f"At most {MOST_FILES} files at once.")
-    known = await files.all() if names else []
+    of_skills = [name for name in names if name.startswith(SKILL)]
+    of_chat = [name for name in names if name not in of_skills]
+    known = await files.all() if of_chat else []
     items: dict[str, Item] = {}
-    for name in names:
+    for name in of_skills:
+        items |= {item.name: item for item in await asyncio.to_thread(_of_skill, name, skills)}
+    for name in of_chat:
         kept = named(name, known)
         if kept is None:
             there = ", ".join(each.name for each in known[-MOST_FILES:]) or "none yet"
@@ -105,6 +118,22 @@ async def _taken_along(names: Sequence[str], files: Files, largest: int) -> tupl
     if sum(len(item.data) for item in items.values()) > largest:
         raise ToolFault(f"The files are too large: together they may have {largest / 1e6:.1f} MB.")
     return tuple(items.values())
+
+
+def _of_skill(name: str, skills: Sequence[Skill]) -> list[Item]:
+    """Files of a skill, in a folder of its name. Raises ToolFault where there are none."""
+    wanted, _, file = name.removeprefix(SKILL).partition("/")
+    skill = next((each for each in skills if each.name == wanted), None)
+    if skill is None:
+        names = ", ".join(each.name for each in skills) or "none"
+        raise ToolFault(f"There is no skill {wanted!r}. There are: {names}.")
+    items = []
+    for each in [file] if file else skill.files:
+        data = skill.data(each)
+        if data is None:
+            raise ToolFault(f"{wanted} has no file {each!r}. There are: {', '.join(skill.files) or 'none'}.")
+        items.append(Item(f"{wanted}/{each}", data))
+    return items
 
 
 async def _output(ran: Ran, context: ToolContext, reader: Reader, seconds: float) -> Output:

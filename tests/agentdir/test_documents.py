@@ -70,6 +70,13 @@ def test_what_is_no_front_matter_is_a_fault_with_its_line(text: str, line: int) 
     assert fault.line == line, fault
 
 
+def test_names_for_names_for_names_take_no_time() -> None:
+    levels = "".join(f"l{number}: &l{number} [{', '.join([f'*l{number - 1}'] * 9)}]\n" for number in range(1, 30))
+    document = front(f"l0: &l0 [x]\n{levels}")
+    assert isinstance(document, Document)
+    assert document.line(".l29") == 31
+
+
 def test_json_knows_the_lines_of_its_parts_also_behind_tabs() -> None:
     document = as_json('{\n\t"a": {\n\t\t"b": [1,\n\t\t\t{"c": 2}]\n\t}\n}\n', "mcp.json")
     assert isinstance(document, Document)

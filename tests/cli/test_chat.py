@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 from simulator.script import call, scripted, text
+from tests.agentdir.tree import tree
 from tests.cli.process import kabar
 
 LEFT = 130  # the exit code of what Ctrl-C ended
@@ -65,3 +66,16 @@ async def test_a_server_and_a_model_can_be_named_where_it_is_started(tmp_path: P
             assert await chat.ends() == 0
         assert "Hello." in chat.output
         assert [request["model"] for request in model.requests] == ["my-own-model"]
+
+
+async def test_mistakes_in_the_owners_folder_are_told_and_the_rest_of_it_is_used(tmp_path: Path) -> None:
+    tree(tmp_path / "mine", {"AGENTS.md": "Be kind.\n@gone.md", "skills/b/SKILL.md": "no front matter"})
+    async with scripted(text("Hello.")) as model:
+        settings = {**model_at(model.url), "KABAR_AGENT_DIR": "mine"}
+        async with kabar(tmp_path, "chat", settings=settings) as chat:
+            await chat.hears(b"hi", end=True)
+            assert await chat.ends() == 0
+        assert "AGENTS.md:2: There is no file gone.md" in chat.output
+        assert "skills/b/SKILL.md:1: It must begin with" in chat.output
+        assert "Hello." in chat.output
+        assert model.requests[0]["system"][0]["text"].endswith("Be kind.\n@gone.md")

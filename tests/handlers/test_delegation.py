@@ -88,4 +88,4 @@ async def test_a_faulty_agent_is_logged_with_its_line_and_no_agent_is_no_tool(
     (folder / "agent" / "agents" / "scout.md").write_text(SCOUT.format(more="tools: [telescope]\n"))
     [bot] = await asked(folder, text("Alone."))
     assert "delegate" not in names(bot)
-    assert "file=<agents/scout.md>, line=<4> | There is no tool 'telescope'." in caplog.text
+    assert "| agents/scout.md:4: There is no tool 'telescope'." in caplog.text

@@ -13,6 +13,7 @@ from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler, names
 from bot.adapters.lambda_sandbox import CONFIG, LambdaSandbox
 from bot.adapters.s3_blobs import S3Blobs
+from bot.adapters.s3_folder import S3Folder
 from bot.adapters.sqs_wake import SQSWake
 from bot.clock import SystemClock
 from bot.errors import ConfigError
@@ -94,7 +95,8 @@ def no_code(tmp_path: Path) -> Path:
 def deployed(no_code: Path) -> Iterator[Account]:
     """The stack without its code."""
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
-        asyncio.run(deploy(account, dict.fromkeys(FUNCTIONS, no_code), {"Arch": this_target().arch}))
+        parameters = {"Arch": this_target().arch, "AgentPrefix": "agent/"}
+        asyncio.run(deploy(account, dict.fromkeys(FUNCTIONS, no_code), parameters))
         yield account
 
 
@@ -256,6 +258,22 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
     called.invoke(FunctionName=resources["WebhookFunction"], InvocationType="DryRun")
     with pytest.raises(called.exceptions.ClientError, match="AccessDenied"):
         called.invoke(FunctionName=resources["WorkerFunction"], InvocationType="DryRun")
+
+
+def test_the_worker_reads_the_owners_folder_and_can_not_write_it(deployed: Account, tmp_path: Path) -> None:
+    bucket = outputs_of(deployed)["FilesName"]
+    let_http_in(deployed)
+    deployed.client("s3").put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Be kind.")
+    worker = wearing(deployed, "WorkerRole").client("s3", endpoint_url=deployed.endpoint)
+    S3Folder(lambda: worker, bucket, "agent/").copy(tmp_path)
+    assert (tmp_path / "AGENTS.md").read_bytes() == b"Be kind."
+    asyncio.run(S3Blobs(lambda: worker, bucket).put("telegram:1", b"x", "text/plain"))
+    for role in ("WorkerRole", "DeadLetterRole"):
+        own = wearing(deployed, role).client("s3", endpoint_url=deployed.endpoint)
+        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+            own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
+        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+            own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
 
 
 def test_the_deployed_bucket_is_private_and_hears_nobody_without_tls(deployed: Account) -> None:

@@ -1,11 +1,13 @@
 """What infra/template.yaml promises. Whether AWS would take it is asked by ``make validate``."""
 
+import re
 from typing import Any
 
 import pytest
 
 from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
+from bot.keeping import blob_folder
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
@@ -174,14 +176,37 @@ def test_files_are_private_encrypted_and_forgotten_in_the_end_and_survive_the_st
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert "VersioningConfiguration" not in bucket
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
-    assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", {"Ref": "FileDays"})
+    assert {rule["ExpirationInDays"]["Ref"] for rule in EXPIRING} == {"FileDays"}
+    assert {rule["Status"] for rule in bucket["LifecycleConfiguration"]["Rules"]} == {"Enabled"}
     assert PARAMETERS["FileDays"]["Default"] > 366
     (over_tls,) = properties("FilesPolicy")["PolicyDocument"]["Statement"]
     assert (over_tls["Effect"], over_tls["Principal"], over_tls["Action"]) == ("Deny", "*", "s3:*")
     assert over_tls["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     for name in ("Files", "FilesPolicy"):
         assert (RESOURCES[name]["DeletionPolicy"], RESOURCES[name]["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+EXPIRING = [rule for rule in properties("Files")["LifecycleConfiguration"]["Rules"] if "ExpirationInDays" in rule]
+
+
+@pytest.mark.parametrize("conversation", ["telegram:1", "slack:T1:C1:9.1", "a2a:c1", f"telegram:{'9' * 200}"])
+def test_the_files_of_every_conversation_are_forgotten_in_the_end(conversation: str) -> None:
+    assert any(blob_folder(conversation).startswith(rule["Prefix"]) for rule in EXPIRING)
+
+
+def test_the_owners_folder_in_the_bucket_stays_is_read_by_the_worker_and_written_by_no_function() -> None:
+    pattern = re.compile(PARAMETERS["AgentPrefix"]["AllowedPattern"])
+    (statement,) = properties("KeepInstructions")["PolicyDocument"]["Statement"]
+
+    assert PARAMETERS["AgentPrefix"]["Default"] == Settings().kabar_agent_prefix == ""
+    assert variables("WorkerFunction")["KABAR_AGENT_PREFIX"] == {"Ref": "AgentPrefix"}
+    assert all(pattern.fullmatch(prefix) for prefix in ("", "agent/", "agent-2/"))
+    assert not any(pattern.fullmatch(prefix) for prefix in ("telegram_3a1/", "/", "agent", "~x/", "slack_/"))
+    assert (statement["Effect"], set(statement["Action"])) == ("Deny", {"s3:DeleteObject", "s3:PutObject"})
+    assert statement["Resource"] == {"Fn::Sub": "${Files.Arn}/${AgentPrefix}*"}
+    assert RESOURCES["KeepInstructions"]["Condition"] == "HasAgentPrefix"
+    writers = {role for role in of_type("AWS::IAM::Role") if "s3:PutObject" in of_role(role, "s3:")}
+    assert {role["Ref"] for role in properties("KeepInstructions")["Roles"]} == writers
 
 
 def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:

@@ -275,6 +275,7 @@ TOOLS = {
     },
     "web_search": schema("query", count={"type": "integer"}),
     "web_fetch": schema("url"),
+    "skill": schema("name", file={"type": "string"}),
     "delegate": schema("agent", "task"),
     "run_python": schema("code"),
     "remind": schema("text", "when"),
@@ -308,6 +309,9 @@ TOOLS = {
         ("remind me in 2 minutes to stretch", "remind", {"text": "stretch", "when": "in 2 minutes"}),
         ("ingatkan saya 2 menit lagi untuk minum", "remind", {"text": "minum", "when": "in 2 minutes"}),
         ("remind me in 1 hour", "remind", {"text": "the time is up", "when": "in 1 hour"}),
+        ("Please summarise this thread", "skill", {"name": "summarise-thread"}),
+        ("sum up the chat", "skill", {"name": "summarise-thread"}),
+        ("rangkum utas ini", "skill", {"name": "summarise-thread"}),
         ("list reminders", "list_reminders", {}),
         ("pengingat saya?", "list_reminders", {}),
         ("cancel reminder a1b2c3", "cancel_reminder", {"id": "a1b2c3"}),
@@ -380,6 +384,17 @@ async def test_what_a_tool_said_is_told(client: anthropic.AsyncAnthropic) -> Non
     await chat.ask("list files")
     (said,) = await chat.give("notes.txt\nplan.md")
     assert said["text"].endswith("The tool `list_files` says:\n\n> notes.txt\n> plan.md")
+
+
+async def test_a_thread_is_summed_up_as_the_skill_for_it_says(client: anthropic.AsyncAnthropic) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    chat = Chat(client, {"name": "skill", "description": "Reads a skill.", "input_schema": schema})
+    await chat.ask("We meet on Monday.")
+    await chat.ask("summarise this thread")
+    (said,) = await chat.give("# Summarise a thread")
+    assert said["text"].endswith(
+        "The tool `skill` says:\n\n> # Summarise a thread\n\nWhat was said before:\n- We meet on Monday."
+    )
 
 
 def test_a_slow_answer_takes_longer_for_each_word() -> None:

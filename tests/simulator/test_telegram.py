@@ -225,6 +225,13 @@ async def test_blocking_the_bot_is_told_and_closes_the_chat(stage: Stage) -> Non
 # Long polling.
 
 
+async def test_a_group_has_the_admin_that_made_it_and_a_private_chat_none(stage: Stage) -> None:
+    (creator,) = await stage.bot.get_chat_administrators(GROUP)
+    assert (creator.status, str(creator.user.id)) == ("creator", ANN_CHAT)
+    with pytest.raises(BadRequest, match="private chat"):
+        await stage.bot.get_chat_administrators(ANN_CHAT)
+
+
 async def test_a_long_poll_ends_with_the_next_update_and_the_offset_confirms_it(stage: Stage) -> None:
     waiting = asyncio.create_task(stage.bot.get_updates(timeout=5))
     await stage.world.wait_until(lambda: stage.calls("getUpdates"))

@@ -46,6 +46,7 @@ WISHES = tuple(
         ("reopen", "look at it again", "lihat lagi"),
         ("web_search", "search for night trains", "cari harga beras di internet"),
         ("web_fetch", "open {}", "buka {}"),
+        ("skill", "summarise this thread", "rangkum utas ini"),
         ("delegate", "research night trains", "telusuri harga beras"),
         ("run_python", "draw a chart", "buat grafik"),
     )
@@ -132,6 +133,7 @@ async def small_things(person: Visitor, look: Look) -> None:
     await person.asks("remember", "Kept as number 1.")
     await look()
     await person.asks("forget_fact", "Deleted.")
+    await person.asks("skill", "Summarise a thread")
 
 
 async def reminders(person: Visitor, look: Look) -> None:

@@ -71,6 +71,18 @@ class People:
             zone=told.zone or person.zone,
         )
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        """A channel has no admins that a bot is told of: admins and owners of the workspace are."""
+        try:
+            answer = await called(self._connection.client.users_info(user=user_of(person)))
+        except SendError as error:
+            logger.info("conversation=<%s> error=<%s> | nobody says who is an admin", place.conversation, error)
+            return False
+        user = object_at(answer, "user")
+        # Somebody of another workspace, in a shared channel, may be an admin there.
+        ours = text_at(user, "team_id") == place.team
+        return ours and any(user.get(right) is True for right in ("is_admin", "is_owner"))
+
     async def named(self, place: Place, words: str) -> str:
         """``@U1`` as ``@Ann (U1)``. To be named is not to be there: the answer calls nobody for it."""
         users = list(dict.fromkeys(_USER.findall(words)))[:MOST_ASKED]

@@ -79,6 +79,9 @@ class SlackChannel:
     async def introduce(self, place: Place, person: Person) -> Person:
         return await self._people.introduce(place, person)
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        return await self._people.administers(place, person)
+
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return await self._people.earlier(place, before)
 

@@ -176,6 +176,15 @@ class TelegramChannel:
         """Every message tells name and language already; nothing tells the time zone."""
         return person
 
+    async def administers(self, place: Place, person: Person) -> bool:
+        """Bots of other people, and admins who write as the group itself, are not told apart and do not count."""
+        try:
+            admins = await self._bot.get_chat_administrators(int(place.chat))
+        except TelegramError as error:
+            logger.info("conversation=<%s> error=<%s> | the admins were not told", place.conversation, error)
+            return False
+        return any(person.id == f"telegram:{admin.user.id}" for admin in admins)
+
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return ()
 

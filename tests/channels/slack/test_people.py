@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.channels.slack.parse import parse
 from bot.channels.slack.people import MOST_CHARACTERS, MOST_EARLIER
@@ -50,6 +51,23 @@ async def test_who_can_not_be_looked_up_stays_as_they_were(stage: Stage) -> None
     lost = SlackChannel("xoxb-1", f"{unreachable()}/")
     assert await lost.introduce(DIRECT, BUDI) == BUDI
     await lost.close()
+
+
+async def test_admins_and_owners_of_the_workspace_decide_for_its_channels(stage: Stage) -> None:
+    place, ann = await stage.thread(), Person(f"slack:{TEAM}:U0ANN")
+    assert await stage.channel().administers(place, ann)
+    assert not await stage.channel().administers(place, BUDI)
+
+
+async def test_an_admin_of_another_workspace_decides_nothing_here(stage: Stage) -> None:
+    place = replace(await stage.thread(), team="T0OTHER")
+    assert not await stage.channel().administers(place, Person("slack:T0OTHER:U0ANN"))
+
+
+async def test_where_slack_does_not_tell_nobody_is_an_admin(stage: Stage) -> None:
+    place, ann = await stage.thread(), Person(f"slack:{TEAM}:U0ANN")
+    stage.slack.scopes = SCOPES - {"users:read"}
+    assert not await stage.channel().administers(place, ann)
 
 
 async def test_whom_a_message_names_by_id_is_told_by_name(stage: Stage) -> None:

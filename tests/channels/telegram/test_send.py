@@ -115,6 +115,19 @@ async def test_what_telegram_does_not_tell_is_not_asked_for(telegram: Canned, ch
     assert telegram.calls == []
 
 
+async def test_admins_of_a_group_are_whom_telegram_names(telegram: Canned, channel: TelegramChannel) -> None:
+    ann = {"id": 1, "is_bot": False, "first_name": "Ann"}
+    creator = {"status": "creator", "user": ann, "is_anonymous": False}
+    for _ in range(2):
+        telegram.say("getChatAdministrators", {"ok": True, "result": [creator]})
+    telegram.say("getChatAdministrators", refusal("Bad Request: chat not found"), 400)
+
+    assert await channel.administers(TOPIC, Person("telegram:1"))
+    assert not await channel.administers(TOPIC, Person("telegram:11"))
+    assert not await channel.administers(TOPIC, Person("telegram:1"))
+    assert [call.fields for call in telegram.calls] == [{"chat_id": -100200}] * 3
+
+
 async def test_the_menu_is_set_in_each_language(telegram: Canned) -> None:
     telegram.usually = {"ok": True, "result": True}
     menus = {"": [("new", "Start afresh")], "id": [("new", "Mulai lagi")]}
