@@ -58,6 +58,13 @@ TOOLS = (
 log = logging.getLogger(__name__)
 
 
+Refit = Callable[[Sequence[Tool]], Sequence[Tool]]
+
+
+def unchanged(tools: Sequence[Tool]) -> Sequence[Tool]:
+    return tools
+
+
 class Parts(Struct, frozen=True):
     """What differs between AWS and a laptop."""
 
@@ -81,8 +88,12 @@ def make_workshop(
     *,
     more_channels: Mapping[str, Channel] = MappingProxyType({}),
     more_tools: Sequence[Tool] = (),
+    refit: Refit = unchanged,
 ) -> Workshop:
-    """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it."""
+    """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it.
+
+    ``refit`` has the last word on the tools: an evaluation leaves some out, or puts others in their place.
+    """
     store, blobs, wake, clock = parts.store, parts.blobs, parts.wake, parts.clock
     provider = Provider(settings)
     facts = provider.facts(settings.kabar_model)
@@ -91,7 +102,7 @@ def make_workshop(
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
-    toolbox = Toolbox([*TOOLS, *hands, *web, *more_tools])
+    toolbox = Toolbox(refit([*TOOLS, *hands, *web, *more_tools]))
     channels = {**_channels(settings), **more_channels}
     max_tokens = min(settings.kabar_max_tokens, facts.output)
     prompts = PromptBuilder(
