@@ -25,8 +25,8 @@ def test_the_shipped_tasks_are_in_two_sets_that_share_none() -> None:
     assert len(read_tasks(SHIPPED)) == len(sets["tuning"]) + len(sets["held-out"])
 
 
-def test_at_least_forty_shipped_tasks_take_several_steps_to_do() -> None:
-    several = [task for task in read_tasks(SHIPPED) if calls(task) + len(task.script.steps) > 2]
+def test_at_least_forty_shipped_tasks_take_several_calls() -> None:
+    several = [task for task in read_tasks(SHIPPED) if calls(task) > 1]
 
     assert len(several) >= 40
 
@@ -81,7 +81,7 @@ def test_drafts_are_read_only_where_they_are_named(tmp_path: Path) -> None:
     [
         ("why: [", "bad.yaml:"),
         ("- a", "bad.yaml:1: It must begin with names and values"),
-        ("why: x\n", "bad.yaml: Object missing required field `steps`"),
+        ("why: x\n", "bad.yaml:1: Object missing required field `steps`"),
         (f"{LEAST}stepz: 1\n", "bad.yaml:3: There is no field 'stepz' here."),
         ("why: x\nsteps:\n  - say: 1\n    expect: [a]\n", "bad.yaml:3: Expected `str`, got `int`"),
         ("why: x\nsteps:\n  - say: a\n    expect: ['(']\n", "bad.yaml:4: '(' is no regular expression"),
@@ -93,7 +93,7 @@ def test_drafts_are_read_only_where_they_are_named(tmp_path: Path) -> None:
             "why: x\nsteps:\n  - {say: a, expect: [a], by: eve}\n",
             "bad.yaml:3: There is nobody 'eve' among people: ann.",
         ),
-        ("why: x\nsteps: [{say: a}]\n", "bad.yaml: It checks nothing, so nobody could fail it"),
+        ("why: x\nsteps: [{say: a}]\n", "bad.yaml:1: It checks nothing, so nobody could fail it"),
         (f"{LEAST}now: soon\n", "bad.yaml:3: soon is no time such as 2030-06-03T09:00"),
         (f"{LEAST}checks:\n  - flies: true\n", "bad.yaml:4: There is no check 'flies'. There are: "),
         (f"{LEAST}files: {{a.pdf: {{from: b.pdf}}}}\n", "bad.yaml:3: There is no file 'b.pdf' beside the task."),

@@ -98,6 +98,8 @@ async def run(
     judgement = await _judged(task, outcome, judge)
     if isinstance(judgement, Judgement) and not judgement.passes:
         faults.append(f"the judge gave {judgement.score} of 5: {judgement.reason}")
+    if task.is_judged_only and isinstance(judgement, str):
+        faults.append(f"nothing but a rubric tells whether it passed, and nobody scored it: {judgement}")
     every = [each.entry for numbered in outcome.entries.values() for each in numbered]
     return Trial(
         task=task,
