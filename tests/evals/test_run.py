@@ -19,7 +19,8 @@ async def test_each_step_is_held_to_what_it_must_show_and_do(tmp_path: Path) -> 
         why: to see
         steps:
           - {say: hello, expect: [good], reject: [bad]}
-          - {say: hello, expect: [the moon], reject: [day], uses: [calculator], avoids: [current_time], at_most: {current_time: 1}}
+          - {say: hello, expect: [the moon], reject: [day], uses: [calculator], avoids: [current_time],
+             at_most: {current_time: 1}}
         solution:
           - Good morning.
           - - current_time: {zone: UTC}

@@ -68,14 +68,14 @@ async def _judge(settings: Settings, choice: Choice, is_demo: bool) -> AsyncIter
 
 def report(trials: Sequence[Trial], choice: Choice, *, model: str, note: str, judged: bool = False) -> bool:
     judge = (choice.judge or model) if judged else ""
-    results = results_of(trials, _about(choice, model=model, note=note, judge=judge))
+    results = results_of(trials, about(choice, model=model, note=note, judge=judge))
     if choice.out is not None:
         page.write_pages(choice.out, results, trials)
     print(json.dumps(results, indent=2, ensure_ascii=False))
     return all(trial.passed for trial in trials)
 
 
-def _about(choice: Choice, *, model: str, note: str, judge: str = "") -> Json:
+def about(choice: Choice, *, model: str, note: str, judge: str = "") -> Json:
     """How it was run."""
     how = {"started": stamp(), "set": choice.set, "repeat": choice.repeat, "jobs": choice.jobs}
     return {"model": model, "judge": judge, **how, "note": note}
@@ -100,7 +100,7 @@ async def prove(settings: Settings, choice: Choice) -> bool:
     unsolved = {trial.task.name: list(trial.faults) for trial in solved if not trial.passed}
     passed_idly = [f"{trial.task.name}: {name}" for name, trials in idly.items() for trial in trials if trial.passed]
     if choice.out is not None:
-        results = results_of(solved, _about(choice, model="solutions", note=PROOF))
+        results = results_of(solved, about(choice, model="solutions", note=PROOF))
         page.write_pages(choice.out, results, solved)
     proof = {"tasks": len(tasks), "sets": _counted(tasks), "unsolved": unsolved, "passed_by_doing_nothing": passed_idly}
     print(json.dumps(proof, indent=2, ensure_ascii=False))
