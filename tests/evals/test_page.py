@@ -49,41 +49,12 @@ async def written(folder: Path) -> Path:
     return folder / "out"
 
 
-OURS = set(
-    [
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "main",
-        "h1",
-        "h2",
-        "p",
-        "dl",
-        "dt",
-        "dd",
-        "div",
-        "ul",
-        "li",
-        "small",
-        "span",
-        "b",
-        "a",
-        "table",
-        "tr",
-        "th",
-        "td",
-        "details",
-        "summary",
-        "pre",
-        "blockquote",
-        "strong",
-        "thead",
-        "tbody",
-    ]
+OURS = frozenset(
+    {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "a", "b", "span", "small", "strong"}
+    | {"div", "dl", "dt", "dd", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "pre"}
+    | {"details", "summary"}
 )
+"""The tags that a page is made of."""
 
 
 class Seen(HTMLParser):

@@ -284,8 +284,51 @@ async def test_a_task_brings_a_check_of_its_own_in_a_file_beside_it(tmp_path: Pa
 
 
 async def test_a_check_that_is_given_the_wrong_things_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="task: the check reminders can not be called with"):
+    with pytest.raises(ConfigError, match="task: the check reminders can not take"):
         await faults_of(tmp_path, "{why: x, steps: [{say: a}], checks: [reminders: {many: 2}], solution: [a]}")
+
+
+async def test_a_check_that_breaks_is_a_fault_of_its_run_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text("def odd(outcome, value):\n    return [outcome.sent[value]]\n")
+    write(tmp_path, "other", "{why: x, steps: [{say: a, expect: [hello]}], solution: [hello]}")
+    write(tmp_path, "task", "{why: x, steps: [{say: a}], checks: [odd: a.txt], solution: [hello]}")
+    trials = await run_with(Solver, read_tasks(tmp_path), Settings())
+
+    assert [each.faults for each in trials] == [(), ("the run broke: KeyError: 'a.txt'",)]
+
+
+async def test_checks_that_can_not_be_loaded_are_named(tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text("def odd(:")
+    with pytest.raises(ConfigError, match=r"task\.py can not be loaded: SyntaxError"):
+        await faults_of(tmp_path, "{why: x, steps: [{say: a, expect: [a]}], solution: [a]}")
+
+
+async def test_what_the_owner_set_for_their_own_chats_does_not_change_a_task(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "task",
+        """
+        why: to see
+        files: {a.txt: the party is on the 5th}
+        steps: [{say: remind me, files: [a.txt]}, {say: count, uses: [calculator]}]
+        checks: [reminders: 0]
+        solution:
+          - remind: {text: party, when: in 2 days}
+          - I tried.
+          - calculator: {expression: 1 + 1}
+          - "2"
+        """,
+    )
+    settings = Settings(
+        kabar_never_ask="remind",
+        kabar_ask_first="calculator",
+        kabar_budget_day=0.000001,
+        telegram_bot_token="1:a",
+        kabar_owner="telegram:1",
+    )
+    [trial] = await run_with(Solver, read_tasks(tmp_path), settings)
+
+    assert trial.faults == ()
 
 
 async def test_a_setting_that_there_is_not_is_named(tmp_path: Path) -> None:

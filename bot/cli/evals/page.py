@@ -31,7 +31,7 @@ h1 { font-size: 1.35rem; line-height: 1.25; margin: .5rem 0; } h2 { font-size: 1
 p { margin: .5rem 0; } a { color: var(--link); } .soft, .soft a { color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .6rem; margin: 1rem 0; }
 .figures div { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .55rem .75rem; }
-.figures dt { color: var(--soft); font-size: .82rem; } .figures dd { margin: 0; font-size: 1.15rem; font-weight: 600; }
+.figures dt { color: var(--soft); font-size: .82rem; } .figures dd { margin: 0; font-size: 1.1rem; font-weight: 600; }
 dl { margin: 0; } .figures small { display: block; font-weight: 400; color: var(--soft); font-size: .78rem; }
 .chips { list-style: none; padding: 0; margin: .6rem 0; display: flex; flex-wrap: wrap; gap: .35rem; }
 .chips li { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; padding: .1rem .7rem;
@@ -188,6 +188,7 @@ def run_page(trial: Trial) -> str:
         *(_conversation(key, numbered) for key, numbered in trial.entries.items()),
         _texts("Files of the task", texts),
         _texts("Files that the bot sent", trial.sent),
+        _texts("The task", {f"{task.name}.yaml": task.text}),
     )
     return _page(f"{task.name}: {'passed' if trial.passed else 'failed'}", body)
 
@@ -265,12 +266,13 @@ def comparison(changes: Json) -> str:
         ("fell", str(len(changes["fell"])), ""),
         ("rose", str(len(changes["rose"])), ""),
         ("as before", str(changes["same"]), ""),
-        ("chance", _percent(changes["sign_test"]), "that as many move one way by themselves"),
+        ("chance", f"{changes['sign_test']:.2g}", "that as many move one way by themselves"),
     ]
     rows = "".join(_row(name, changes["measures"][name]) for name in LABELS if changes["measures"][name])
     only = {word: ", ".join(changes[f"only_{word}"]) for word in ("before", "after")}
     body = (
-        f"<h1>{escape(_named(changes['before']))} → {escape(_named(changes['after']))}</h1>",
+        f"<h1>{escape(changes['before']['model'])} → {escape(changes['after']['model'])}</h1>",
+        _soft(f"Before: {changes['before']['started']}. After: {changes['after']['started']}."),
         _figures(figures),
         *(_moved(word, changes[word]) for word in ("fell", "rose") if changes[word]),
         "<h2>A run, on average</h2>",
@@ -278,10 +280,6 @@ def comparison(changes: Json) -> str:
         *(_soft(f"Only {word}: {names}") for word, names in only.items() if names),
     )
     return _page("Kabar eval: two compared", body)
-
-
-def _named(about: Json) -> str:
-    return f"{about['model']} ({about['started']})"
 
 
 def _moved(word: str, tasks: Json) -> str:
@@ -340,4 +338,4 @@ def _value(name: str, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+    return f"{100 * share:.1f}".removesuffix(".0") + "\u00a0%"

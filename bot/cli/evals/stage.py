@@ -48,18 +48,27 @@ from handlers.settings import Settings, read_settings
 from handlers.workshop import Refit
 
 PLATFORM = "eval"
+PORT = "{port}"
 MOST_QUESTIONS = 20
 """Rounds of asking for leave in one step."""
 LEASE_MS = 60_000
 
-UNLIMITED = {
+PLAIN = Settings()
+NEUTRAL = {
+    "telegram_bot_token": "",
+    "slack_bot_token": "",
     "kabar_budget_person_day": 0.0,
     "kabar_budget_guest_day": 0.0,
     "kabar_budget_chat_day": 0.0,
     "kabar_budget_day": 0.0,
     "kabar_budget_month": 0.0,
     "kabar_messages_per_minute": 0,
+    "kabar_guest_tools": PLAIN.kabar_guest_tools,
+    "kabar_ask_first": PLAIN.kabar_ask_first,
+    "kabar_never_ask": PLAIN.kabar_never_ask,
+    "kabar_approvers": PLAIN.kabar_approvers,
 }
+"""Settings that would have a task measure its deployment: they are a task's own, and these where it says nothing."""
 
 
 class ShiftedClock(SystemClock):
@@ -211,7 +220,7 @@ class Stage:
 
     async def _inbound(self, step: Step, number: int) -> Inbound:
         place = self._place(step.by, step.group)
-        text = step.say.replace("{number}", str(number)).replace("{port}", str(self._port)).strip()
+        text = step.say.replace("{number}", str(number)).replace(PORT, str(self._port)).strip()
         command, _, rest = text[1:].partition(" ") if text.startswith("/") else ("", "", text)
         quote = Quote(step.quote.text, step.quote.author) if step.quote else None
         files = tuple([await self._attachment(name, place.conversation) for name in step.files])
@@ -228,7 +237,7 @@ class Stage:
         given = self._script.files[name]
         if isinstance(given, dict):
             return Attachment("document", name, name)
-        text = given.replace("{port}", str(self._port))
+        text = given.replace(PORT, str(self._port))
         kind = TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
         blob = await self._blobs.put(conversation, text.encode(), kind)
         return Attachment(
@@ -265,17 +274,15 @@ class Stage:
 async def staged(task: Task, settings: Settings, refit: Refit) -> AsyncIterator[Stage]:
     """The real bot for one run of a task; what it keeps is thrown away at the end."""
     script = task.script
-    owner, *others = map(person_id, script.people)
     members = [person_id(key) for key, each in script.people.items() if each.role == "member"]
     given = {
         name: (task.folder / each["from"]).read_bytes() for name, each in script.files.items() if isinstance(each, dict)
     }
     with tempfile.TemporaryDirectory() as folder:
         settings = replace(
-            with_changes(settings, script.settings),
-            **UNLIMITED,
-            kabar_owner=owner,
-            kabar_allowed_users=",".join(members if others else ()),
+            with_changes(replace(settings, **NEUTRAL), script.settings),
+            kabar_owner=members[0],
+            kabar_allowed_users=",".join(members),
             kabar_data=str(Path(folder, "eval.sqlite3")),
             kabar_files=str(Path(folder, "files")),
         )
@@ -296,8 +303,11 @@ async def _web(script: Script) -> AsyncIterator[tuple[int, Sequence[Tool]]]:
         return
     from simulator.web import Page, Sites, stand_in_web
 
-    sites = {site: {path: Page(html) for path, html in pages.items()} for site, pages in script.web.items()}
-    async with stand_in_web(Sites(sites)) as web:
+    async with stand_in_web(Sites({})) as web:
+        web.sites.sites = {
+            site: {path: Page(html.replace(PORT, str(web.port))) for path, html in pages.items()}
+            for site, pages in script.web.items()
+        }
         yield web.port, web.tools(FileReader(None))
 
 

@@ -139,11 +139,13 @@ class Check(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """``set`` is the folder it is in, "" for none; ``folder`` is what paths in it are relative to."""
+    """``set`` is the folder it is in, "" for none; ``folder`` is what paths in it are relative to; ``text`` is its file
+    as it was written."""
 
     name: str
     set: str
     folder: Path
+    text: str
     script: Script
     checks: tuple[Check, ...] = ()
 
@@ -188,10 +190,14 @@ def _set_of(file: Path, folder: Path) -> str:
 def _read(file: Path, name: str, folder: Path, shared: Mapping[str, CheckFunction]) -> Task | list[Fault]:
     known = file.relative_to(folder).as_posix()
     text = text_of(folder, known)
-    document = text if isinstance(text, Fault) else as_yaml(text, known)
-    script = document if isinstance(document, Fault) else fitted(document, Script)
-    if isinstance(document, Fault) or isinstance(script, Fault):
-        return [fault for fault in (document, script) if isinstance(fault, Fault)][:1]
+    if isinstance(text, Fault):
+        return [text]
+    document = as_yaml(text, known)
+    if isinstance(document, Fault):
+        return [document]
+    script = fitted(document, Script)
+    if isinstance(script, Fault):
+        return [script]
     functions = {**shared, **_functions(file.with_suffix(".py"))}
     faults = [*_faults(script, document, file.parent), *_unknown_checks(script, document, functions)]
     checks = [
@@ -200,7 +206,7 @@ def _read(file: Path, name: str, folder: Path, shared: Mapping[str, CheckFunctio
         for called, given in each.items()
         if called in functions
     ]
-    task = Task(name, _set_of(file, folder), file.parent, script, tuple(checks))
+    task = Task(name, _set_of(file, folder), file.parent, text, script, tuple(checks))
     if task.is_judged_only and not script.rubric:
         faults.append(
             document.fault("It checks nothing, so nobody could fail it: add expect, uses, checks or a rubric.")
@@ -220,8 +226,8 @@ def _faults(script: Script, document: Document, folder: Path) -> Iterator[Fault]
     """What the shape alone does not tell."""
     if script.now and (why := _no_moment(script.now)):
         yield document.fault(f"{script.now} is no time such as 2030-06-03T09:00: {why}.", ".now")
-    if not script.people:
-        yield document.fault("Somebody must speak: name one of people, or leave the field out.", ".people")
+    if not script.people or next(iter(script.people.values())).role != "member":
+        yield document.fault("The first of people owns the bot: name one, or leave the field out.", ".people")
     for number, step in enumerate(script.steps):
         place = f".steps[{number}]"
         for kind in ("expect", "reject"):
@@ -275,12 +281,16 @@ def _demands(step: Step) -> bool:
 
 
 def _functions(file: Path) -> Mapping[str, CheckFunction]:
-    """Every public function that the file itself defines. It is the owner's own code, and is run."""
+    """Every public function that the file itself defines. It is the owner's own code, and is run. Raises ConfigError
+    where it does not even load."""
     if not file.is_file():
         return MappingProxyType({})
     spec = importlib.util.spec_from_file_location(f"kabar_checks_{file.stem}", file)
     assert spec is not None and spec.loader is not None  # noqa: S101 - a file with the ending .py has both
     module: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # where somebody else's code begins
+        raise ConfigError(f"{file} can not be loaded: {type(error).__name__}: {error}.") from error
     found = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
     return {name: value for name, value in found.items() if getattr(value, "__module__", "") == module.__name__}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from bot.cli.evals.judge import Judge, Judgement
 from bot.cli.evals.measures import Measures, measured
 from bot.cli.evals.stage import Outcome, Stage, staged
-from bot.cli.evals.tasks import Step, Task
+from bot.cli.evals.tasks import Check, Step, Task
 from bot.cli.evals.transcript import as_text, calls_in, shown_in
 from bot.errors import ConfigError
 from bot.messages import Entry, Numbered
@@ -77,24 +77,18 @@ async def run_all(
 async def run(
     task: Task, number: int, settings: Settings, *, judge: Judge | None = None, refit: Refit = unchanged
 ) -> Trial:
-    """Raises ConfigError where the task's settings can not be used; whatever else goes wrong is a fault of the run."""
+    """Raises ConfigError where the task can not be used as it is; whatever else goes wrong is a fault of the run."""
     began = time.monotonic()
-    faults: list[str] = []
-    async with staged(task, settings, refit) as stage:
-        shown: list[str] = []
-        try:
-            for at, step in enumerate(task.script.steps, 1):
-                for n in range(1, step.times + 1):
-                    async with asyncio.timeout(STEP_SECONDS):
-                        entries = await stage.play(step, n)
-                    shown.append(shown_in(entries))
-                    where = f"step {at}" if step.times == 1 else f"step {at}, time {n}"
-                    faults += [f"{where}: {fault}" for fault in _faults(step, entries)]
-        except TimeoutError:
-            faults.append(f"step {at}: it took longer than {STEP_SECONDS:.0f} seconds")
-        outcome = await stage.outcome("\n".join(shown))
-    seconds = time.monotonic() - began
-    faults += await _checked(task, outcome)
+    try:
+        async with staged(task, settings, refit) as stage:
+            faults, shown = await _played(task, stage)
+            outcome = await stage.outcome(shown)
+        seconds = time.monotonic() - began
+        faults += await _checked(task, outcome)
+    except ConfigError:
+        raise
+    except Exception as error:  # where a run begins: the others may have been paid for
+        return Trial(task, number, (f"the run broke: {type(error).__name__}: {error}",), Measures())
     judgement = await _judged(task, outcome, judge)
     if isinstance(judgement, Judgement) and not judgement.passes:
         faults.append(f"the judge gave {judgement.score} of 5: {judgement.reason}")
@@ -113,12 +107,29 @@ async def run(
     )
 
 
+async def _played(task: Task, stage: Stage) -> tuple[list[str], str]:
+    """What is wrong with its steps, and all that was shown."""
+    faults: list[str] = []
+    shown: list[str] = []
+    for at, step in enumerate(task.script.steps, 1):
+        for n in range(1, step.times + 1):
+            where = f"step {at}" if step.times == 1 else f"step {at}, time {n}"
+            try:
+                async with asyncio.timeout(STEP_SECONDS):
+                    entries = await stage.play(step, n)
+            except TimeoutError:
+                return [*faults, f"{where}: it took longer than {STEP_SECONDS:.0f} seconds"], "\n".join(shown)
+            shown.append(shown_in(entries))
+            faults += [f"{where}: {fault}" for fault in _faults(step, entries)]
+    return faults, "\n".join(shown)
+
+
 def _is_before(entry: Entry) -> bool:
     return getattr(entry, "turn", "").startswith(Stage.EARLIER)
 
 
 async def _judged(task: Task, outcome: Outcome, judge: Judge | None) -> Judgement | str:
-    """ "" where there is nothing to judge."""
+    """Empty where there is nothing to judge."""
     if not task.script.rubric:
         return ""
     if judge is None:
@@ -127,17 +138,17 @@ async def _judged(task: Task, outcome: Outcome, judge: Judge | None) -> Judgemen
 
 
 async def _checked(task: Task, outcome: Outcome) -> list[str]:
-    faults: list[str] = []
-    for check in task.checks:
-        given = check.given if isinstance(check.given, dict) else {"value": check.given}
-        try:
-            found = check.function(outcome, **given)
-            faults += [f"{check.name}: {fault}" for fault in (await found if inspect.isawaitable(found) else found)]
-        except TypeError as error:
-            raise ConfigError(
-                f"{task.name}: the check {check.name} can not be called with {check.given!r}: {error}"
-            ) from error
-    return faults
+    return [f"{check.name}: {fault}" for check in task.checks for fault in await _found_by(check, task, outcome)]
+
+
+async def _found_by(check: Check, task: Task, outcome: Outcome) -> list[str]:
+    given = check.given if isinstance(check.given, dict) else {"value": check.given}
+    try:
+        inspect.signature(check.function).bind(outcome, **given)
+    except TypeError as error:
+        raise ConfigError(f"{task.name}: the check {check.name} can not take {check.given!r}: {error}") from error
+    found = check.function(outcome, **given)
+    return await found if inspect.isawaitable(found) else found
 
 
 def _faults(step: Step, entries: Sequence[Entry]) -> list[str]:
@@ -146,8 +157,8 @@ def _faults(step: Step, entries: Sequence[Entry]) -> list[str]:
     made = Counter(call["name"] for call, _ in calls)
     worked = {call["name"] for call, result in calls if result is None or not result.get("is_error")}
     return [
-        *(f"{each!r} is not in {shown[:SHOWN]!r}" for each in step.expect if not _found(each, shown)),
-        *(f"{each!r} is in {shown[:SHOWN]!r}" for each in step.reject if _found(each, shown)),
+        *(f"{each!r} is not in {shown[:SHOWN]!r}" for each in step.expect if not _has(each, shown)),
+        *(f"{each!r} is in {shown[:SHOWN]!r}" for each in step.reject if _has(each, shown)),
         *(f"{tool} was not used" for tool in step.uses if tool not in worked),
         *(f"{tool} was called" for tool in step.avoids if made[tool]),
         *(
@@ -158,5 +169,5 @@ def _faults(step: Step, entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _found(pattern: str, shown: str) -> bool:
+def _has(pattern: str, shown: str) -> bool:
     return re.search(pattern, shown, re.IGNORECASE) is not None
