@@ -195,6 +195,11 @@ async def test_only_the_tools_that_a_task_names_are_there(tmp_path: Path) -> Non
     assert trial.measures.wrong == 1
 
 
+async def test_a_tool_that_there_is_not_is_named_with_the_task(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="task: No tools: abacus"):
+        await faults_of(tmp_path, "{why: x, steps: [{say: a, expect: [a]}], tools: [abacus], solution: [a]}")
+
+
 async def test_a_page_of_the_task_s_own_web_is_opened(tmp_path: Path) -> None:
     task = """
         why: to see
@@ -332,7 +337,7 @@ async def test_what_the_owner_set_for_their_own_chats_does_not_change_a_task(tmp
 
 
 async def test_a_setting_that_there_is_not_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No settings: KABAR_MOOD"):
+    with pytest.raises(ConfigError, match=r"task\.yaml:1: No settings: KABAR_MOOD"):
         await faults_of(
             tmp_path, "{why: x, steps: [{say: a, expect: [a]}], settings: {KABAR_MOOD: good}, solution: [a]}"
         )

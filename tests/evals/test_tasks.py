@@ -99,6 +99,9 @@ def test_drafts_are_read_only_where_they_are_named(tmp_path: Path) -> None:
             "bad.yaml:3: There is nobody 'eve' among people: ann.",
         ),
         ("why: x\nsteps: [{say: a}]\n", "bad.yaml:1: It checks nothing, so nobody could fail it"),
+        (f"{LEAST}memory: {{eve: [x]}}\n", "bad.yaml:3: There is no person and no group 'eve'."),
+        (f"{LEAST}settings: {{KABAR_MAX_TOKENS: many}}\n", "bad.yaml:3: KABAR_MAX_TOKENS must be a whole number"),
+        (f"{LEAST}people: {{}}\n", "bad.yaml:3: The first of people owns the bot"),
         (f"{LEAST}now: soon\n", "bad.yaml:3: soon is no time such as 2030-06-03T09:00"),
         (f"{LEAST}checks:\n  - flies: true\n", "bad.yaml:4: There is no check 'flies'. There are: "),
         (f"{LEAST}files: {{a.pdf: {{from: b.pdf}}}}\n", "bad.yaml:3: There is no file 'b.pdf' beside the task."),
@@ -116,6 +119,11 @@ def test_an_unknown_task_is_named_with_those_there_are(tmp_path: Path) -> None:
     write(tmp_path, "sums", LEAST)
     with pytest.raises(ConfigError, match=r"There is no task moon in .* There are: sums"):
         read_tasks(tmp_path, ("moon",))
+
+
+def test_a_folder_without_tasks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There are no tasks in"):
+        read_tasks(tmp_path)
 
 
 def test_an_unknown_set_is_named_with_those_there_are(tmp_path: Path) -> None:

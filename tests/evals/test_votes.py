@@ -71,6 +71,10 @@ def drafts(folder: Path, *options: str) -> list[Path]:
     return sorted((folder / "evals/drafts").glob("*.yaml"))
 
 
+def kinds(files: Sequence[Path]) -> list[str]:
+    return sorted(file.stem.rpartition("-")[2] for file in files)
+
+
 def conversation() -> Sequence[Entry]:
     return (
         *turn("t1", said(1, "Hi <@U0BOT>, I am Rina, write to rina@example.com"), "Hello!"),
@@ -85,9 +89,10 @@ def test_a_bad_answer_becomes_a_task_with_the_conversation_up_to_it(kept: Path) 
     [draft] = drafts(kept)
     [task] = read_tasks(kept / "evals", chosen="drafts")
 
-    assert draft.name == "vote-001-bad.yaml"
+    assert draft.name.endswith("-bad.yaml")
     assert [(each.by, each.answer) for each in task.script.earlier] == [("person1", "Hello!")]
     assert [(step.by, step.quote and step.quote.text) for step in task.script.steps] == [("person2", "ask (removed)")]
+    assert {step.group for step in task.script.steps} == {each.group for each in task.script.earlier} == {"chat"}
     assert "Noted." in task.script.rubric
     assert "Later" not in draft.read_text()
     assert [(key, each.language) for key, each in task.script.people.items()] == [("person1", "id"), ("person2", "en")]
@@ -97,8 +102,8 @@ def test_votes_are_taken_by_kind(kept: Path) -> None:
     record(kept, *turn("a", said(1, "one"), "1"), Voted("a", RINA.id, good=True))
     record(kept, *turn("b", said(1, "two"), "2"), Voted("b", RINA.id, good=False), conversation="telegram:5")
 
-    assert [each.name for each in drafts(kept, "--bad")] == ["vote-002-bad.yaml"]
-    assert [each.name for each in drafts(kept, "--good")] == ["vote-001-good.yaml", "vote-002-bad.yaml"]
+    assert kinds(drafts(kept, "--bad")) == ["bad"]
+    assert kinds(drafts(kept, "--good")) == ["bad", "good"]
 
 
 def test_the_newest_of_somebody_s_votes_counts_and_one_bad_vote_makes_it_bad(kept: Path) -> None:
@@ -110,7 +115,16 @@ def test_the_newest_of_somebody_s_votes_counts_and_one_bad_vote_makes_it_bad(kep
         *(Voted("b", RINA.id, good=True), Voted("b", TOM.id, good=False)),
     )
 
-    assert [each.name for each in drafts(kept)] == ["vote-001-good.yaml", "vote-002-bad.yaml"]
+    found = {yaml.safe_load(each.read_text())["steps"][0]["say"]: kinds([each]) for each in drafts(kept)}
+    assert found == {"one": ["good"], "two": ["bad"]}
+
+
+def test_a_draft_that_somebody_works_on_is_left_as_it_is(kept: Path) -> None:
+    record(kept, *turn("a", said(1, "one"), "1"), Voted("a", RINA.id, good=True))
+    [draft] = drafts(kept)
+    draft.write_text("mine")
+
+    assert [each.read_text() for each in drafts(kept)] == ["mine"]
 
 
 def test_what_was_taken_back_is_not_told_and_files_are_named_by_their_kind_only(kept: Path) -> None:
@@ -129,7 +143,7 @@ def test_what_was_taken_back_is_not_told_and_files_are_named_by_their_kind_only(
     task = yaml.safe_load(draft.read_text())
 
     assert "earlier" not in task
-    assert task["steps"] == [{"by": "person1", "say": "(a file was here: application/pdf)\nread it"}]
+    assert task["steps"] == [{"by": "person1", "group": "chat", "say": "(a file was here: application/pdf)\nread it"}]
     for word in ("salary", "secret result", "F123", "abc"):
         assert word not in draft.read_text()
 
@@ -138,7 +152,7 @@ def test_nothing_is_written_where_nobody_voted(kept: Path, capsys: pytest.Captur
     record(kept, *turn("a", said(1, "one"), "1"))
 
     assert drafts(kept) == []
-    assert "Nobody has voted" in capsys.readouterr().err
+    assert "There is no vote" in capsys.readouterr().err
     assert not (kept / "evals").exists()
 
 

@@ -126,7 +126,7 @@ async def from_votes(settings: Settings, folder: Path, kinds: Sequence[bool]) ->
     drafts = await write_drafts(settings, folder, kinds)
     for draft in drafts:
         print(draft)
-    print(f"\n{WARNING}" if drafts else "Nobody has voted so.", file=sys.stderr)
+    print(f"\n{WARNING}" if drafts else "There is no vote that has no draft yet.", file=sys.stderr)
 
 
 def wanted(words: Sequence[str]) -> tuple[Path, Path]:

@@ -17,7 +17,7 @@ from bot.adapters.file_reader import FileReader
 from bot.adapters.local_wake import LocalWake
 from bot.attachments import EXCERPT
 from bot.channels.plain import PlainChannel
-from bot.cli.evals.tasks import Earlier, Script, Speaker, Step, Task, moment
+from bot.cli.evals.tasks import Earlier, Script, Speaker, Step, Task, moment, with_changes
 from bot.cli.evals.transcript import calls_in
 from bot.cli.wiring import Local, local
 from bot.clock import SystemClock
@@ -44,7 +44,7 @@ from bot.profiles import change
 from bot.reminding import Reminders
 from bot.toolkit import Tool
 from bot.tools.files import TYPES
-from handlers.settings import Settings, read_settings
+from handlers.settings import Settings
 from handlers.workshop import Refit
 
 PLATFORM = "eval"
@@ -336,14 +336,6 @@ def _introduced(known: Profile, speaker: Speaker) -> Profile:
 
 def person_id(key: str) -> str:
     return f"{PLATFORM}:{key}"
-
-
-def with_changes(settings: Settings, changes: dict[str, str]) -> Settings:
-    """Raises ConfigError for a name that is no setting, or a value that is none."""
-    if unknown := [name for name in changes if name.lower() not in Settings.__struct_fields__]:
-        raise ConfigError(f"No settings: {', '.join(unknown)}.")
-    changed = read_settings(changes)
-    return replace(settings, **{name.lower(): getattr(changed, name.lower()) for name in changes})
 
 
 class _Unscheduled:

@@ -28,10 +28,12 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from bot.agentdir.documents import Document, Fault, as_yaml, fitted, text_of
 from bot.errors import ConfigError
 from bot.messages import Json
+from handlers.settings import Settings, read_settings
 
 DRAFTS = "drafts"
 """The set of what is not finished: run only where it is named."""
@@ -158,10 +160,10 @@ class Task(Struct, frozen=True):
 def read_tasks(folder: Path, names: tuple[str, ...] = (), chosen: str = "") -> list[Task]:
     """These tasks, or those of the set ``chosen``, or all but drafts. Raises ConfigError naming every fault in them."""
     files = _files(folder)
+    if not files:
+        raise ConfigError(f"There are no tasks in {folder}.")
     if unknown := [name for name in names if name not in files]:
-        raise ConfigError(
-            f"There is no task {', '.join(unknown)} in {folder}. There are: {', '.join(files) or 'none'}."
-        )
+        raise ConfigError(f"There is no task {', '.join(unknown)} in {folder}. There are: {', '.join(files)}.")
     sets = {name: _set_of(file, folder) for name, file in files.items()}
     if chosen and chosen not in sets.values():
         raise ConfigError(f"There is no set {chosen} in {folder}. There are: {', '.join(sorted({*sets.values()}))}.")
@@ -226,6 +228,8 @@ def _faults(script: Script, document: Document, folder: Path) -> Iterator[Fault]
     """What the shape alone does not tell."""
     if script.now and (why := _no_moment(script.now)):
         yield document.fault(f"{script.now} is no time such as 2030-06-03T09:00: {why}.", ".now")
+    if why := _no_settings(script.settings):
+        yield document.fault(why, ".settings")
     if not script.people or next(iter(script.people.values())).role != "member":
         yield document.fault("The first of people owns the bot: name one, or leave the field out.", ".people")
     for number, step in enumerate(script.steps):
@@ -239,6 +243,11 @@ def _faults(script: Script, document: Document, folder: Path) -> Iterator[Fault]
                 yield document.fault(f"There is no file {file!r} among files.", f"{place}.files")
         if step.times < 1:
             yield document.fault("It must be said once at least.", f"{place}.times")
+    said_in: list[Step | Earlier | Beforehand] = [*script.steps, *script.earlier, *script.reminders]
+    groups = {each.group for each in said_in}
+    for whose in script.memory:
+        if whose not in script.people and whose not in groups:
+            yield document.fault(f"There is no person and no group {whose!r}.", f".memory.{whose}")
     said = [
         (f".{field}[{n}].by", each.by)
         for field in ("steps", "reminders", "earlier")
@@ -250,6 +259,14 @@ def _faults(script: Script, document: Document, folder: Path) -> Iterator[Fault]
     for name, given in script.files.items():
         if isinstance(given, dict) and not (folder / given.get("from", "")).is_file():
             yield document.fault(f"There is no file {given.get('from')!r} beside the task.", f".files.{name}")
+
+
+def with_changes(settings: Settings, changes: dict[str, str]) -> Settings:
+    """Raises ConfigError for a name that is no setting, or a value that is none."""
+    if unknown := [name for name in changes if name.lower() not in Settings.__struct_fields__]:
+        raise ConfigError(f"No settings: {', '.join(unknown)}.")
+    changed = read_settings(changes)
+    return replace(settings, **{name.lower(): getattr(changed, name.lower()) for name in changes})
 
 
 def moment(written: Any, zone: ZoneInfo) -> datetime:
@@ -271,6 +288,14 @@ def _no_moment(written: Any) -> str:
     try:
         moment(written, ZoneInfo("UTC"))
     except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _no_settings(changes: dict[str, str]) -> str:
+    try:
+        with_changes(Settings(), changes)
+    except ConfigError as error:
         return str(error)
     return ""
 

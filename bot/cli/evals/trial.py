@@ -85,8 +85,8 @@ async def run(
             outcome = await stage.outcome(shown)
         seconds = time.monotonic() - began
         faults += await _checked(task, outcome)
-    except ConfigError:
-        raise
+    except ConfigError as error:
+        raise ConfigError(f"{task.name}: {error}") from error
     except Exception as error:  # where a run begins: the others may have been paid for
         return Trial(task, number, (f"the run broke: {type(error).__name__}: {error}",), Measures())
     judgement = await _judged(task, outcome, judge)
@@ -138,15 +138,15 @@ async def _judged(task: Task, outcome: Outcome, judge: Judge | None) -> Judgemen
 
 
 async def _checked(task: Task, outcome: Outcome) -> list[str]:
-    return [f"{check.name}: {fault}" for check in task.checks for fault in await _found_by(check, task, outcome)]
+    return [f"{check.name}: {fault}" for check in task.checks for fault in await _found_by(check, outcome)]
 
 
-async def _found_by(check: Check, task: Task, outcome: Outcome) -> list[str]:
+async def _found_by(check: Check, outcome: Outcome) -> list[str]:
     given = check.given if isinstance(check.given, dict) else {"value": check.given}
     try:
         inspect.signature(check.function).bind(outcome, **given)
     except TypeError as error:
-        raise ConfigError(f"{task.name}: the check {check.name} can not take {check.given!r}: {error}") from error
+        raise ConfigError(f"the check {check.name} can not take {check.given!r}: {error}") from error
     found = check.function(outcome, **given)
     return await found if inspect.isawaitable(found) else found
 

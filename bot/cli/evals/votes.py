@@ -6,6 +6,7 @@ draft is to be read, and made up anew, before anybody else sees it.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +38,21 @@ REMOVED = "(removed)"
 class Ballot(Struct, frozen=True):
     """A turn that was voted on, with the record around it."""
 
-    number: int
     turn: str
     good: bool
     entries: tuple[Entry, ...]
 
 
 async def write_drafts(settings: Settings, folder: Path, kinds: Sequence[bool]) -> list[Path]:
-    """Drafts in ``folder/drafts``, which only we may read; ``kinds``: of good answers, of bad ones. Raises ConfigError
-    where there is no local store."""
+    """New drafts in ``folder/drafts``, which only we may read; ``kinds``: of good answers, of bad ones. Raises
+    ConfigError where there is no local store."""
     store = _store(settings)
     try:
         records = [[each.entry for each in await store.record(key, 1)] for key in await store.conversations()]
     finally:
         store.close()
-    return [_written(folder / DRAFTS, ballot) for ballot in ballots(records) if ballot.good in kinds]
+    wanted = (ballot for ballot in ballots(records) if ballot.good in kinds)
+    return [file for ballot in wanted if (file := _written(folder / DRAFTS, ballot))]
 
 
 def _store(settings: Settings) -> SQLiteStore:
@@ -66,19 +67,20 @@ def _store(settings: Settings) -> SQLiteStore:
 def ballots(records: Sequence[Sequence[Entry]]) -> Iterator[Ballot]:
     """Every turn that was voted on and is still whole; of one person's votes the newest counts, and of several people's
     a bad one: that is where there is something to learn."""
-    number = 0
     for entries in records:
         votes = {(each.turn, each.person): each.good for each in entries if isinstance(each, Voted)}
         for turn in dict.fromkeys(turn for turn, _ in votes):
             if any(isinstance(each, Asked) and each.turn == turn for each in entries):
-                number += 1
                 good = all(vote for (voted, _), vote in votes.items() if voted == turn)
-                yield Ballot(number, turn, good, tuple(entries))
+                yield Ballot(turn, good, tuple(entries))
 
 
-def _written(folder: Path, ballot: Ballot) -> Path:
+def _written(folder: Path, ballot: Ballot) -> Path | None:
+    """None where it is there: somebody may have worked on it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / f"vote-{ballot.number:03d}-{'good' if ballot.good else 'bad'}.yaml"
+    file = folder / f"vote-{sha256(ballot.turn.encode()).hexdigest()[:8]}-{'good' if ballot.good else 'bad'}.yaml"
+    if file.exists():
+        return None
     file.touch(mode=0o600)
     file.write_text(draft(ballot), encoding="utf-8")
     return file
@@ -130,12 +132,16 @@ def _earlier(turn: Sequence[Entry], people: Mapping[str, tuple[str, str]]) -> It
     said = _said(turn)
     words = "\n".join(filter(None, map(_words, said)))
     if words and (answer := _plain(shown_in(turn))):
-        yield {"by": people[said[0].sender.id][0], "say": words, "answer": answer}
+        yield {"by": people[said[0].sender.id][0], **_where(said[0]), "say": words, "answer": answer}
 
 
 def _step(inbound: Inbound, people: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     quote = {"quote": {"text": _plain(inbound.quote.text)}} if inbound.quote else {}
-    return {"by": people[inbound.sender.id][0], "say": _words(inbound) or "(nothing)", **quote}
+    return {"by": people[inbound.sender.id][0], **_where(inbound), "say": _words(inbound) or "(nothing)", **quote}
+
+
+def _where(inbound: Inbound) -> dict[str, str]:
+    return {"group": "chat"} if inbound.place.group else {}
 
 
 def _words(inbound: Inbound) -> str:
