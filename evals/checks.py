@@ -126,6 +126,11 @@ def called(outcome: Outcome, tool: str, has: Patterns = (), lacks: Patterns = ()
     return _wrong("\n".join(given), has, lacks, f"what {tool} was given") if given else [f"{tool} never worked"]
 
 
+def asked_first(outcome: Outcome, value: Patterns) -> list[str]:
+    """The bot asked leave for this, and a person read the question."""
+    return _wrong("\n".join(outcome.asked), value, (), "what leave was asked for")
+
+
 def in_order(outcome: Outcome, value: list[str]) -> list[str]:
     """These tools worked one after another, whatever was between them."""
     names = iter([call["name"] for call, result in outcome.calls() if not (result or {}).get("is_error")])

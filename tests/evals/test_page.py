@@ -28,6 +28,7 @@ TASK = """
         expect: [averyverylongwordaveryverylongwordaveryverylongwordaveryverylongwordaveryverylongword]
     solution:
       - calculator: {expression: "<script>alert(6)</script>"}
+        remind: {text: "<script>alert(10)</script>", when: in 2 days}
       - write_file: {name: out.md, content: "<script>alert(7)</script>"}
       - |-
         **Fine**, [here](javascript:alert(8)) and ![there](https://evil.example/b.png) <script>alert(9)</script>
@@ -52,7 +53,7 @@ async def written(folder: Path) -> Path:
 OURS = frozenset(
     {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "a", "b", "span", "small", "strong"}
     | {"div", "dl", "dt", "dd", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "pre"}
-    | {"details", "summary"}
+    | {"details", "summary", "code"}
 )
 """The tags that a page is made of."""
 
@@ -87,7 +88,8 @@ async def test_a_run_shows_all_that_happened_in_order(tmp_path: Path) -> None:
     text = (await written(tmp_path) / "markup-2.html").read_text()
 
     order = ["alert(5)", "onerror=alert(4)", "alert(3)", "calculator: failed", "alert(6)", "write_file", "alert(7)"]
-    places = [text.index(part) for part in (*order, "<strong>Fine</strong>", "<table>", "Files that the bot sent")]
+    order += ["<strong>Fine</strong>", "<table>", "What leave was asked for", "Files that the bot sent", "markup.yaml"]
+    places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert "is not in" in text[: places[0]]
 

@@ -128,6 +128,7 @@ async def test_what_asks_first_gets_the_answer_that_the_step_says(
         why: to see
         files: {{a.txt: the party is on the 5th}}
         steps: [{{say: remind me, files: [a.txt], approve: {answer}, uses: [remind]}}]
+        checks: [asked_first: [remind, party, in 2 days]]
         solution: [{{remind: {{text: party, when: in 2 days}}}}, I tried.]
         """,
     )
@@ -316,7 +317,7 @@ async def test_what_the_owner_set_for_their_own_chats_does_not_change_a_task(tmp
         why: to see
         files: {a.txt: the party is on the 5th}
         steps: [{say: remind me, files: [a.txt]}, {say: count, uses: [calculator]}]
-        checks: [reminders: 0]
+        checks: [reminders: 0, asked_first: remind]
         solution:
           - remind: {text: party, when: in 2 days}
           - I tried.

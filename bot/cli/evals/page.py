@@ -186,11 +186,17 @@ def run_page(trial: Trial) -> str:
         _soft(judged),
         _chips(figures),
         *(_conversation(key, numbered) for key, numbered in trial.entries.items()),
+        _asked(trial.asked),
         _texts("Files of the task", texts),
         _texts("Files that the bot sent", trial.sent),
         _texts("The task", {f"{task.name}.yaml": task.text}),
     )
     return _page(f"{task.name}: {'passed' if trial.passed else 'failed'}", body)
+
+
+def _asked(questions: Sequence[str]) -> str:
+    bubbles = "".join(_bubble("ours", "Kabar itself", _markdown(each)) for each in questions)
+    return f"<h2>What leave was asked for</h2>{bubbles}" if bubbles else ""
 
 
 def _texts(title: str, texts: Mapping[str, str]) -> str:

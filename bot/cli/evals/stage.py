@@ -49,6 +49,8 @@ from handlers.workshop import Refit
 
 PLATFORM = "eval"
 PORT = "{port}"
+YES, NO = "ok:", "no:"
+"""How the data of the buttons begins that allow a call and refuse it (bot/approvals.py)."""
 MOST_QUESTIONS = 20
 """Rounds of asking for leave in one step."""
 LEASE_MS = 60_000
@@ -82,7 +84,8 @@ class ShiftedClock(SystemClock):
 
 
 class EvalChannel(PlainChannel):
-    """``buttons`` are those that can be tapped now, by message; ``sent`` are the files that came, by name."""
+    """``buttons`` are those that can be tapped now, by message; ``sent`` are the files that came, by name; ``asked`` is
+    what the bot asked leave for, as a person reads it."""
 
     typing_interval = 60.0
     pace = Pace(interval=0.0, burst=3)
@@ -92,6 +95,7 @@ class EvalChannel(PlainChannel):
         self._files = files
         self.buttons: dict[str, tuple[Button, ...]] = {}
         self.sent: dict[str, bytes] = {}
+        self.asked: list[str] = []
 
     def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
         return [Rendered(markdown)]
@@ -106,6 +110,8 @@ class EvalChannel(PlainChannel):
 
     async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
         self.buttons[manner.mark] = part.buttons
+        if any(button.data.startswith(YES) for button in part.buttons):
+            self.asked.append(part.text)
         return manner.mark
 
     async def send_files(self, place: Place, files: Sequence[Upload], manner: Manner) -> str:
@@ -127,13 +133,14 @@ class EvalChannel(PlainChannel):
 
 class Outcome(Struct, frozen=True):
     """What a run left behind, for checks. ``entries`` are of each conversation, ``shown`` is all that anybody read of
-    the bot, ``sent`` are the files it sent, as text; ``memory`` is by the names of people and groups, as are
-    ``zones``."""
+    the bot, ``sent`` are the files it sent, as text, ``asked`` is what it asked leave for; ``memory`` and ``zones`` are
+    by the names of people and groups."""
 
     script: Script
     entries: dict[str, tuple[Numbered, ...]]
     shown: str
     sent: dict[str, str]
+    asked: tuple[str, ...]
     memory: dict[str, tuple[str, ...]]
     zones: dict[str, str]
     reminders: tuple[Reminder, ...]
@@ -213,7 +220,7 @@ class Stage:
         await self._bot.wake.drain()
 
     def _taps(self, step: Step, asked: Inbound) -> list[Inbound]:
-        word = "ok:" if step.approve else "no:"
+        word = YES if step.approve else NO
         shown = [button.data for buttons in self._channel.buttons.values() for button in buttons]
         taps = [data for data in shown if data.startswith(word)]
         return [replace(self._blank(asked.place, asked.sender), kind="tap", data=data) for data in taps]
@@ -264,6 +271,7 @@ class Stage:
             entries=entries,
             shown=shown,
             sent={name: data.decode("utf-8", "replace") for name, data in self._channel.sent.items()},
+            asked=tuple(self._channel.asked),
             memory={name: profile.facts for name, profile in {**groups, **people}.items()},
             zones={name: profile.zone for name, profile in people.items()},
             reminders=tuple([each for key in self.places for each in await store.reminders(key)]),

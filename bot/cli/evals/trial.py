@@ -27,7 +27,7 @@ SHOWN = 500
 
 class Trial(Struct, frozen=True):
     """``faults`` say what is wrong, none where it passed; ``unjudged`` why a rubric was not scored. ``entries`` are the
-    records of its conversations."""
+    records of its conversations; ``sent`` and ``asked`` are as in Outcome."""
 
     task: Task
     number: int
@@ -37,6 +37,7 @@ class Trial(Struct, frozen=True):
     unjudged: str = ""
     entries: dict[str, tuple[Numbered, ...]] = {}
     sent: dict[str, str] = {}
+    asked: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -104,6 +105,7 @@ async def run(
         unjudged=judgement if isinstance(judgement, str) else "",
         entries=outcome.entries,
         sent=outcome.sent,
+        asked=outcome.asked,
     )
 
 
