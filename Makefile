@@ -59,7 +59,7 @@ records: .venv/dev/.ready ## Build requests from 100,000 damaged records, a few 
 	@.venv/dev/bin/python -m benchmarks records
 
 .PHONY: rendering
-rendering: .venv/dev/.ready ## Render 20,000 pieces of Markdown for both platforms, some ten minutes; prints JSON
+rendering: .venv/dev/.ready ## Render 20,000 pieces of Markdown for both platforms, a minute or two; prints JSON
 	@.venv/dev/bin/python -m benchmarks rendering
 
 .PHONY: gallery

@@ -174,6 +174,7 @@ def _end(random: Random, entries: list[Entry]) -> None:
     ends = [
         Ended(turn, "refused"),
         Ended(turn, "told", random.choice(WORDS)),
+        Ended(turn, "reminded", random.choice(WORDS)),
         Ended(turn, "stopped", random.choice(WORDS)),
         Ended(turn, "failed", "R-1"),
         Ended(turn, "undone"),

@@ -20,11 +20,11 @@ class Access(Struct, frozen=True):
     def role(self, person: Person, given: str = "", chat: str = "") -> Role:
         """What this person may do. ``given`` is the role that the owner gave them; ``chat`` the one given to everybody
         in the group they write in: that makes nobody more than a guest."""
+        names = _names(person)
+        if self.owner in names and person.id not in NEVER:
+            return "owner"  # who could be let in again by nobody can not be shut out either
         if person.id in NEVER or given == "banned":
             return ""
-        names = _names(person)
-        if self.owner in names:
-            return "owner"
         if self.everyone or self.allowed & names or given == "member":
             return "member"
         return "guest" if given == "guest" or chat else ""

@@ -8,20 +8,21 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from bot.approvals import DENIED, FORBIDDEN, Gate, is_tainted, waited_for
+from bot.approvals import DENIED, FORBIDDEN, UNATTENDED, Gate, comes_tainted, is_tainted, waited_for
 from bot.caching import missed
-from bot.deadline import Deadline, OutOfTime
+from bot.deadline import Deadline, Later, OutOfTime, Pause
 from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
 from bot.folding import Folding
-from bot.history import tool_calls
+from bot.history import label, tool_calls
 from bot.journal import Journal
 from bot.listening import Listening
 from bot.messages import Answered, Approval, Ended, Entry, Inbound, Json, Reply, Returned
@@ -29,7 +30,7 @@ from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
 from bot.tasks import first_of
 from bot.texts import say
-from bot.toolkit import Outcome, Tool, Toolbox, ToolContext, failed
+from bot.toolkit import Caller, Outcome, Tool, Toolbox, ToolContext, failed
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +47,6 @@ class Limits:
     attempts: int = 6
     patience: float = 120
     shortest_call: float = 10
-
-
-class Later(Exception):
-    """Nothing can be done for so many seconds, and this invocation does not live that long."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
 
 
 class Waiting(Exception):
@@ -78,7 +71,7 @@ class Voice(Protocol):
         """The words of the unfinished reply do not count: it begins again."""
 
     def working(self, tools: Sequence[str]) -> None:
-        """These tools run now."""
+        """These tools run now, by their labels (history.label)."""
 
 
 # What to do next.
@@ -277,7 +270,7 @@ class Agent:
             outcomes = [failed(call, CUT) for call in calls]
         else:
             denied = await self._denied(answered, calls, journal)
-            voice.working([call["name"] for call in calls if call["id"] not in denied])
+            voice.working([label(call) for call in calls if call["id"] not in denied])
             run = _Round(answered, calls, denied, journal, self._toolbox, self._clock.now(), deadline)
             outcomes = await run.run()
         taken = self._added(journal)
@@ -287,6 +280,7 @@ class Agent:
             results=tuple(outcome.result for outcome in outcomes),
             said=said,
             files=tuple(file for outcome in outcomes for file in outcome.files),
+            bill=journal.turn.subagents,
         )
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
@@ -302,9 +296,12 @@ class Agent:
         forbidden = {call["id"]: FORBIDDEN for call in calls if self.gate.forbids(call["name"], journal.turn.asker)}
         entry = next(each.seq for each in reversed(journal.numbered()) if each.entry is answered)
         known = {each.call: each for each in journal.turn.approvals if each.entry == entry}
-        if new := [
+        new = [
             call for call in calls if call["id"] not in {**known, **forbidden} and self._asks(call, answered, journal)
-        ]:
+        ]
+        if new and self.gate.unattended:
+            forbidden |= {call["id"]: UNATTENDED for call in new}
+        elif new:
             until = int(self._clock.now()) + self.gate.seconds
             asked = tuple(Approval(call["id"], entry, call["name"], until) for call in new)
             await journal.update(approvals=(*journal.turn.approvals, *asked))
@@ -318,13 +315,23 @@ class Agent:
         tool = self._toolbox.find(call["name"])
         if tool is None or call["id"] in answered.reply.spoiled:
             return False
-        tainted = tool.outward and not self._is_known(tool, call, journal) and is_tainted(journal.own(), self._toolbox)
-        closed = self.gate.is_closed(tool, journal.head.settings, self._clock.now(), tainted=tainted)
+        reaches_out = tool.outward and not self._is_known(tool, call, journal)
+        tainted = reaches_out and (journal.turn.tainted or is_tainted(journal.own(), self._toolbox))
+        asker = journal.turn.asker
+        closed = self.gate.is_closed(tool, asker, journal.settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)
 
     def _is_known(self, tool: Tool, call: Json, journal: Journal) -> bool:
         """Whether it reaches only what the conversation named."""
-        return tool.is_known is not None and tool.is_known(call["input"], journal.entries())
+        return tool.is_known is not None and tool.is_known(call["input"], journal.witnessed())
+
+
+async def _or_pause(work: Coroutine[Any, Any, Outcome]) -> Outcome | Pause:
+    """Where one of several has no time left the others have little: they end by themselves, with what they paid for."""
+    try:
+        return await work
+    except Pause as pause:
+        return pause
 
 
 class _Ear:
@@ -360,6 +367,7 @@ class _Round:
         self._context = ToolContext(
             journal.turn.place, journal.turn.asker, now, journal.result_of, journal.files, journal.memory
         )
+        self._tainted = journal.turn.tainted or comes_tainted(journal.own(), toolbox)
         self._deadline = deadline
         # A lone read is stored with its entry at once; anything else could be lost half done.
         self._remember = len(calls) > 1 or self._writes(calls[0])
@@ -380,10 +388,14 @@ class _Round:
     async def _together(self, calls: list[Json]) -> dict[str, Outcome]:
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = {call["id"]: group.create_task(self._run(call)) for call in calls}
+                tasks = {call["id"]: group.create_task(_or_pause(self._run(call))) for call in calls}
         except BaseExceptionGroup as group_failed:
-            raise group_failed.exceptions[0] from None  # the store failed or time is over; the others are cancelled
-        return {call: task.result() for call, task in tasks.items()}
+            raise group_failed.exceptions[0] from None  # the store failed; the others are cancelled
+        results = {call: task.result() for call, task in tasks.items()}
+        pauses = [each for each in results.values() if isinstance(each, Pause)]
+        if pauses:
+            raise next((each for each in pauses if isinstance(each, Later)), pauses[0])
+        return {call: each for call, each in results.items() if isinstance(each, Outcome)}
 
     async def _known(self) -> dict[str, Outcome]:
         """What was not allowed, results an earlier invocation stored, and the honest answer for what it started and did
@@ -409,7 +421,9 @@ class _Round:
             self._deadline.require(tool.seconds)
             if not tool.repeatable:
                 await self._journal.started(call["id"])
-        outcome = await self._toolbox.call(call, self._context, max(self._deadline.left(), 1.0))
+        caller = Caller(self._journal, self._journal.named(call["id"]), self._deadline, self._tainted)
+        context = replaced(self._context, caller=caller)
+        outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
         if self._remember:
             await self._journal.finished(call["id"], outcome.result, outcome.files)
         return outcome

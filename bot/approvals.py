@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.commands import APPROVALS
+from bot.commands import APPROVALS, allowed
 from bot.messages import (
     Answered,
     Approval,
@@ -28,34 +28,44 @@ from bot.messages import (
 )
 from bot.texts import say
 from bot.toolkit import Tool, Toolbox, shorten
+from bot.web.words import unhidden
 
 DAY = 24 * 3600
 HOUR = 3600
 LONGEST = 3_000
-"""Characters of all arguments that are shown, so that a question is one message. Of a longer one its beginning and end
-are, with how much is between them, and all of it in a file."""
+"""Characters of all arguments that are shown at most, so that a question is one message. Of a longer one its beginning
+and end are, with how much is between them, and all of it in a file."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
+UNATTENDED = (
+    "a person must allow this first, and you can not ask one. Say in your answer what is to be done and with which "
+    "arguments; whoever gave you the task can do it."
+)
+BEGINNING = ("do", "set", "let", "more", "again")
+"""Words of buttons that begin a turn of their own."""
 DENIED = "Not run: {why}"
 EXPIRED = "nobody allowed it in time."
 WENT_ON = "somebody else went on with the conversation before it was allowed."
+OVERTAKEN = "something else had to be done in this chat before it was allowed. Offer to ask again."
 SAID_NO = "the person said no."
 ANSWERED = "the person answered with a message instead, which follows."
 
 
 class Gate(Struct, frozen=True):
     """``asks`` and ``never`` are tools whose own wish does not count: the owner's does. ``approvers`` may decide beside
-    whoever asked; a decision can be made for ``seconds``. ``guests``: the tools that run for a guest, None for all."""
+    whoever asked; a decision can be made for ``seconds``. ``guests``: the tools that run for a guest, None for all.
+    ``unattended``: nobody can be asked, so what needs a word is not made."""
 
     asks: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     approvers: frozenset[str] = frozenset()
     guests: frozenset[str] | None = None
     seconds: int = 7 * DAY
+    unattended: bool = False
 
-    def is_closed(self, tool: Tool, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
+    def is_closed(self, tool: Tool, person: Person, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
         """Whether a call of this tool needs a person's word. ``tainted``: words of others were read in this turn, and
         it may have come from them where it reaches."""
-        if settings.allowed.get(tool.name, 0) > now:
+        if tool.name in allowed(person, settings, now):
             return False
         if tool.name in self.asks:
             return True
@@ -67,6 +77,11 @@ class Gate(Struct, frozen=True):
 
     def may_decide(self, person: str, turn: Turn) -> bool:
         return person == turn.asker.id or person in self.approvers
+
+
+def allowance(turn: Turn, tool: str) -> str:
+    """The key in ``ChatSettings.allowed``: in a group one person's word is not another's."""
+    return f"{turn.asker.id} {tool}"
 
 
 def waited_for(turn: Turn) -> list[Approval]:
@@ -84,6 +99,13 @@ def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
             if any(tool is not None and tool.untrusted for tool in tools) or any(map(_is_found, entry.reply.content)):
                 return True
     return False
+
+
+def comes_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
+    """Whether what the newest reply calls for may come from such words: it was written before its own results came."""
+    newest = own[-1]
+    found = isinstance(newest, Answered) and any(map(_is_found, newest.reply.content))
+    return found or is_tainted(own[:-1], toolbox)
 
 
 def _is_found(block: Json) -> bool:
@@ -114,14 +136,35 @@ def decided(
             hour += [approval.tool] if word == "hour" else []
         elif inbound.kind == "message" and inbound.command in APPROVALS:
             used.append(inbound)
-            approvals = [each if each.decision else replace(each, part=None) for each in approvals]
-        elif inbound.kind in ("message", "stop"):
-            asker = inbound.sender.id == turn.asker.id
-            why = ANSWERED if asker else WENT_ON
+            approvals = [each if each.decision else _asked_again(each) for each in approvals]
+        elif why := _overtaking(inbound, turn):
+            said = why == ANSWERED
             approvals = [
-                each if each.decision else replace(each, decision="no", why=why, said=asker) for each in approvals
+                each if each.decision else replace(each, decision="no", why=why, said=said) for each in approvals
             ]
     return tuple(_expired(each, now) for each in approvals), used, hour
+
+
+def _asked_again(approval: Approval) -> Approval:
+    """Its question is yet to be sent; the one there is goes then."""
+    return replace(approval, part=approval.part and replace(approval.part, state="sending"))
+
+
+def _overtaking(inbound: Inbound, turn: Turn) -> str:
+    """Why nothing is waited for any more, told to the model; "" where waiting goes on. What is to be said or done here
+    in its own time, such as a reminder, does not wait for days."""
+    is_asker = inbound.sender.id == turn.asker.id
+    word = inbound.data.partition(":")[0]
+    match inbound.kind:
+        case "message" | "stop":
+            return ANSWERED if is_asker else WENT_ON
+        case "edit" if is_asker:
+            return ANSWERED
+        case "tap" if word in BEGINNING or (is_asker and inbound.data == f"stop:{turn.id}"):
+            return OVERTAKEN
+        case "due" | "note" | "moved" | "left":
+            return OVERTAKEN
+    return ""
 
 
 def _expired(approval: Approval, now: float) -> Approval:
@@ -155,16 +198,18 @@ def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
     return None
 
 
-def question(call: Json, language: str) -> str:
-    """What a person is asked, with the exact arguments, as Markdown."""
-    shown = (_fenced(name, shorten(value, _longest(call))) for name, value in _arguments(call))
+def question(call: Json, language: str, longest: int = LONGEST) -> str:
+    """What a person is asked, with the exact arguments, as Markdown: up to so many characters of all of them. What they
+    would not see is written out."""
+    each = _each(call, longest)
+    shown = (_fenced(name, shorten(unhidden(value), each)) for name, value in _arguments(call))
     return "\n\n".join((f"**{say('may_i', language, tool=str(call['name']))}**", *shown))
 
 
-def in_full(call: Json) -> str:
-    """All arguments as plain text where the question shows only parts of them; "" where it shows them whole."""
+def in_full(call: Json, longest: int = LONGEST) -> str:
+    """All arguments as plain text where such a question shows only parts of them; "" where it shows them whole."""
     arguments = [*_arguments(call)]
-    if all(len(value) <= _longest(call) for _, value in arguments):
+    if all(len(unhidden(value)) <= _each(call, longest) for _, value in arguments):
         return ""
     return "\n\n".join(f"{name}:\n{value}" for name, value in arguments)
 
@@ -174,8 +219,8 @@ def _arguments(call: Json) -> Iterator[tuple[str, str]]:
         yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _longest(call: Json) -> int:
-    return LONGEST // max(len(call["input"]), 1)
+def _each(call: Json, longest: int) -> int:
+    return longest // max(len(call["input"]), 1)
 
 
 def _fenced(name: str, text: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import Here, Told, answer, as_words
+from bot.commands import Here, Told, answer, as_words, is_for_members
 from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
@@ -29,7 +29,21 @@ from bot.inbox import (
 from bot.journal import Journal
 from bot.listening import Listening
 from bot.memory import told
-from bot.messages import Asked, Button, ChatSettings, Ended, Entry, Head, Inbound, Numbered, Part, Spend, Turn, Voted
+from bot.messages import (
+    Asked,
+    Button,
+    ChatSettings,
+    Ended,
+    Entry,
+    Head,
+    Inbound,
+    Numbered,
+    Part,
+    Spend,
+    Spent,
+    Turn,
+    Voted,
+)
 from bot.pages import Pages
 from bot.ports import Clock, Store
 from bot.settings_page import buttons, changed
@@ -98,10 +112,10 @@ class Beginnings:
         self._follows = follows
 
     async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
-        """What of the inbox is to the bot while a turn runs, from people who may talk to it."""
+        """What of the inbox is to the bot while a turn runs, from people who may talk to it; and news of the chat."""
         to, _ = to_us(inbox, follows=self._is_followed(head))
         known = await self._listening.people.known(to, head.settings)
-        return [inbound for inbound in known if inbound.sender.role]
+        return [inbound for inbound in known if inbound.sender.role or inbound.kind in ("moved", "left")]
 
     def _is_followed(self, head: Head) -> bool:
         follow = head.settings.follow
@@ -185,12 +199,16 @@ class Beginnings:
                 return await self._turned_away(first, inbox, head)
             case "edit":
                 return self._edited_late(first, entries)
+            case "message" if self._is_late(first):
+                known = (each for each in inbox if each.kind == "message" and each.sender.role)
+                late = tuple(filter(self._is_late, known))
+                return Question(late, Told(say("late", late[-1].sender.language)))
             case "message" if first.command in ("retry", "undo"):
                 return self._taken_back(first, entries)
             case "message":
                 inbox = list(map(as_words, inbox))
                 first = inbox[0]
-                # What gets the same answer of ours gets it once: old messages, a stranger's, a command sent twice.
+                # What gets the same answer of ours gets it once, such as a command sent twice.
                 # What the model answers is one person's: a turn has one asker, and runs with that one's rights.
                 told = self._own_answer(first, head)
                 batch = run_of(inbox, lambda each: self._own_answer(each, head) or each.sender.id)
@@ -206,17 +224,14 @@ class Beginnings:
             await self._pages.reminders.cancel(first.conversation, first.data)
             return Nothing(head, done=_keys(same))
         said, own = await self._pages.reminders.begun(same[-1], entries, self._clock.now())
-        return Question((said,), Told(own[0], buttons=own[1]) if own else None, taken=tuple(same))
+        return Question((said,), Told(own[0], buttons=own[1], spoken_of=True) if own else None, taken=tuple(same))
 
     def _own_answer(self, inbound: Inbound, head: Head) -> Told | None:
         """What we answer without the model, or None where the model answers. Not asked of anything but messages."""
         if inbound.kind != "message":
             return Told(inbound.kind)
-        language = inbound.sender.language
         if not inbound.sender.role:
             return Told("stranger")
-        if self._is_late(inbound):
-            return Told(say("late", language))
         return answer(inbound, self._here(head.settings))
 
     def _here(self, settings: ChatSettings) -> Here:
@@ -257,7 +272,8 @@ class Beginnings:
             case "do":
                 command, _, text = about.partition(" ")
                 typed = replace(tap, kind="message", command=command, text=text or "yes", data="")
-                return Question(said=(typed,), told=self._own_answer(typed, head), taken=(tap,), edits=tap.native_id)
+                told, edits = self._own_answer(typed, head), "" if is_for_members(typed) else tap.native_id
+                return Question(said=(typed,), told=told, taken=(tap,), edits=edits)
             case "vote":
                 way, _, turn = about.partition(":")
                 return (Voted(turn, tap.sender.id, good=way == "up"),) if way in ("up", "down") and turn else None
@@ -278,6 +294,8 @@ class Beginnings:
         settings = replace(head.settings, **fields)
         typed = replace(tap, kind="message", command="settings", data="")
         told = answer(typed, self._here(settings))
+        if is_for_members(typed):
+            return Question((typed,), told, taken=(tap,))
         return Question((typed,), told and replace(told, settings=fields), taken=(tap,), edits=tap.native_id)
 
     def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
@@ -295,10 +313,13 @@ class Beginnings:
         return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
 
     def _taken_back(self, command: Inbound, entries: Sequence[Entry]) -> Question:
-        """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been."""
+        """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been, for
+        whoever asked it: it runs with their rights, and at their cost."""
         language, last = command.sender.language, last_question(entries)
         if last is None:
             return Question((command,), Told(say("nothing_to_take_back", language)))
+        if all(command.sender.id != said.sender.id for said in last.said):
+            return Question((command,), Told(say("not_yours", language)))
         if command.command == "retry" and (again := self._again(last, command, entries)):
             return again
         return Question((command,), Told(say("taken_back", language)), before=(Ended(turn=last.turn, why="undone"),))
@@ -315,12 +336,14 @@ class Beginnings:
         if question.told is not None:
             page = await self._pages.filled(question.told, asked, head, [each.entry for each in window])
             return await self._stored(replace(question, told=page), head, window)
-        reserve = self._budget.estimate(head.settings)
+        reserve, pace = self._budget.estimate(head.settings), self._budget.pace(asked, now)
         try:
+            if any(each.all_attachments for each in question.said):
+                await self._affordable(self._turn(question, head), head, reserve, pace)
             question = await self._understood(question, head)
             if question.told is not None:
                 return await self._stored(question, head, window)
-            return await self._stored(question, head, window, reserve, self._budget.pace(asked, now))
+            return await self._stored(question, head, window, reserve, pace)
         except BudgetExceeded as over:
             log.warning("conversation=<%s>, person=<%s> | refused: %s", head.conversation, asked.sender.id, over)
             over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
@@ -331,9 +354,18 @@ class Beginnings:
         except BudgetExceeded:
             return None
 
+    async def _affordable(self, turn: Turn, head: Head, reserve: int, pace: tuple[Spend, ...]) -> None:
+        """Raises BudgetExceeded where the turn would not fit now: to fetch files and to listen costs as well."""
+        _, held = self._budget.reserve(turn, head.conversation, reserve)
+        spends = {each.counter: each for each in (*held, *pace) if each.limit is not None}
+        spent = await self._store.spent(list(spends)) if spends else {}
+        for counter, spend in spends.items():
+            if spend.limit is not None and spent.get(counter, Spent()).amount + spend.amount > spend.limit:
+                raise BudgetExceeded(spend)
+
     async def _understood(self, question: Question, head: Head) -> Question:
         """The question with its files read and, where it is the first in somebody's thread, what was said there."""
-        said = await self._listening.attachments.read(question.said)
+        said = await self._listening.whole(question.said)
         first = said[0]
         if head.last == 0 and first.place.thread:
             said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])
@@ -397,7 +429,7 @@ def _ended(told: Told, turn: Turn) -> Ended:
         offered = (Button(say(told.button, turn.asker.language), f"again:{turn.id}"), *offered)
     return Ended(
         turn=turn.id,
-        why="told",
+        why="reminded" if told.spoken_of else "told",
         shown=told.text,
         fresh=told.fresh or told.forget,
         forget=told.forget,

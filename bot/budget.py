@@ -21,6 +21,7 @@ from bot.messages import (
     Entry,
     Inbound,
     Person,
+    Returned,
     Spend,
     Spent,
     Summary,
@@ -82,15 +83,16 @@ class Budget(Struct, frozen=True):
         limits = (each for each in self._limits if each is not None)
         return min((settings.turn_cost or FIRST, *limits)) * self.limits_money
 
-    def missing(self, turn: Turn) -> int:
-        """What its reservation lacks for one more call that costs as much as those before."""
-        if not self.limits_money or not turn.bill.calls:
+    def missing(self, turn: Turn, calls: int = 1) -> int:
+        """What its reservation lacks for so many more calls that cost as much as those before."""
+        paid = turn.total
+        if not self.limits_money or not paid.calls:
             return 0
-        return max(turn.bill.cost + turn.bill.cost // turn.bill.calls - turn.reserved, 0)
+        return max(paid.cost + calls * (paid.cost // paid.calls) - turn.reserved, 0)
 
     def reserve(self, turn: Turn, conversation: str, more: int = 0) -> tuple[Turn, tuple[Spend, ...]]:
         """The turn with so much more reserved for it, where that fits; what it has cost is counted in any case."""
-        beyond = max(turn.bill.cost - turn.reserved, 0) if self.limits_money else 0
+        beyond = max(turn.total.cost - turn.reserved, 0) if self.limits_money else 0
         amount = max(more, beyond)
         if not amount:
             return turn, ()
@@ -101,10 +103,10 @@ class Budget(Struct, frozen=True):
     def settle(self, turn: Turn, conversation: str, *, cut: bool) -> tuple[Spend, ...]:
         """What a turn that ends adds to the counters. ``cut``: its last model call was, and nobody tells what it cost;
         then the turn pays at least what was reserved."""
-        paid = max(turn.bill.cost, turn.reserved) if cut else turn.bill.cost
-        if not turn.reserved and not turn.bill.calls:
+        bill = replace(turn.total, turns=1)
+        paid = max(bill.cost, turn.reserved) if cut else bill.cost
+        if not turn.reserved and not bill.calls:
             return ()  # answered without the model
-        bill = replace(turn.bill, turns=1)
         counters = self.counters(turn.asker, conversation, turn.began)
         return tuple(Spend(counter, paid - turn.reserved, bill=bill) for counter in counters)
 
@@ -161,6 +163,8 @@ def bill_of(entry: Entry) -> Bill:
             return bill_for(reply.model, reply.usage)
         case Summary(model=model, usage=usage) if model:
             return bill_for(model, usage)
+        case Returned(bill=bill):
+            return bill
     return Bill()
 
 

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile
-from bot.reminding import is_page
+from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person
+from bot.reminding import changes_list, is_page
 from bot.settings_page import buttons as settings_buttons
 from bot.settings_page import page as settings_page
 from bot.texts import say
@@ -24,6 +24,11 @@ OTHERS = ("start", "reset", "meanwhile", "reminders")
 NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint"})
 """All that are ours."""
 
+MEMBERS = frozenset(
+    {"new", "reset", "settings", "language", "model", "meanwhile", "compact", "memory", "export", "forget", "unremind"}
+)
+"""What changes a group for everybody in it, or hands out all that was said there."""
+
 Page = Literal["", "usage", "context", "memory", "status", "export", "reminders", "doorstep"]
 
 
@@ -33,7 +38,7 @@ class Told(Struct, frozen=True):
     ``fresh``: nothing said so far is shown to the model again; ``forget``: nor kept. ``settings`` are fields of the
     chat's that change. ``button``: the text, by its name, of a button that does the turn again; ``buttons`` are others.
     ``page`` is what the text is yet to be made of: it shows what only the store knows, or what the turn itself finds
-    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it.
+    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it; ``spoken_of``: the model too.
     """
 
     text: str
@@ -45,6 +50,7 @@ class Told(Struct, frozen=True):
     page: Page = ""
     files: tuple[File, ...] = ()
     quiet: bool = False
+    spoken_of: bool = False
 
 
 class Here(Struct, frozen=True):
@@ -66,6 +72,8 @@ def as_words(inbound: Inbound) -> Inbound:
 def answer(inbound: Inbound, here: Here) -> Told | None:
     """The answer to a command of ours; None where it is none: then the model reads it like any text."""
     language = inbound.sender.language
+    if is_for_members(inbound):
+        return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
             return Told(help_page(language))
@@ -98,6 +106,13 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
     return None
 
 
+def is_for_members(inbound: Inbound) -> bool:
+    """Whether a guest of a group wants what only members may do there. In a chat of their own they may do it all."""
+    if not inbound.place.group or inbound.sender.role != "guest":
+        return False
+    return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
+
+
 def help_page(language: str) -> str:
     lines = (f"/{name} – {description}" for name, description in menu(language))
     return "\n\n".join((say("help", language), "\n".join(lines)))
@@ -109,7 +124,7 @@ def menu(language: str) -> list[tuple[str, str]]:
 
 
 def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
-    return settings_buttons(inbound, here.settings, here.models)
+    return settings_buttons(inbound, here.settings, here.models, here.now)
 
 
 def _meanwhile(inbound: Inbound) -> Told:
@@ -123,8 +138,14 @@ def _meanwhile(inbound: Inbound) -> Told:
 def _approvals(inbound: Inbound, here: Here) -> str:
     """Whatever waits holds its conversation up, so here nothing does; what need not ask for a while is told."""
     language = inbound.sender.language
-    allowed = [name for name, until in here.settings.allowed.items() if until > here.now]
-    return say("approvals_allowed", language, tools=", ".join(allowed)) if allowed else say("approvals_none", language)
+    tools = ", ".join(allowed(inbound.sender, here.settings, here.now))
+    return say("approvals_allowed", language, tools=tools) if tools else say("approvals_none", language)
+
+
+def allowed(person: Person, settings: ChatSettings, now: float) -> list[str]:
+    """The tools that need not ask this person here for now."""
+    words = (key.rpartition(" ") for key, until in settings.allowed.items() if until > now)
+    return [tool for whose, _, tool in words if whose == person.id]
 
 
 LANGUAGES = {"en": "en", "english": "en", "inggris": "en", "id": "id", "indonesia": "id", "indonesian": "id"}

@@ -6,8 +6,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class OutOfTime(Exception):
+class Pause(Exception):
     """Not an error: the turn goes on in another invocation."""
+
+
+class OutOfTime(Pause):
+    """At once: this one is over."""
+
+
+class Later(Pause):
+    """Nothing can be done for so many seconds, and this invocation does not live that long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class Deadline:

@@ -17,9 +17,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bot.agent import Later
-from bot.approvals import buttons, call_of, in_full, question, verdict
-from bot.deadline import Deadline
+from bot.approvals import LONGEST, buttons, call_of, in_full, question, verdict
+from bot.deadline import Deadline, Later
 from bot.errors import (
     ChatClosed,
     ChatMoved,
@@ -31,9 +30,9 @@ from bot.errors import (
     StoreUnavailable,
 )
 from bot.governor import Governor, loop_time
-from bot.history import reply_text, tool_calls
+from bot.history import label, reply_text, tool_calls, without_ours
 from bot.journal import Journal
-from bot.messages import Answered, Approval, Button, Ended, Entry, File, Part, Returned, Task, whole
+from bot.messages import Answered, Approval, Button, Ended, Entry, File, Json, Part, Returned, Task, whole
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
 from bot.texts import doing, say
 from bot.web.sources import sources
@@ -89,7 +88,7 @@ def vote_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...]:
 
 def files_of(entries: Sequence[Entry]) -> list[File]:
     """What a turn made for the person, in order."""
-    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files]
+    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files if not file.kept]
 
 
 def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:
@@ -102,7 +101,7 @@ def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:
         for call in tool_calls(entry) if isinstance(entry, Answered) else ():
             result = results.get(call["id"])
             state = _STATES[None if result is None else bool(result.get("is_error"))]
-            tasks.append(Task(f"{number}.{call['id']}", doing([call["name"]], language), state))
+            tasks.append(Task(f"{number}.{call['id']}", doing([label(call)], language), state))
     return tuple(tasks)
 
 
@@ -138,7 +137,7 @@ class Delivery:
     # Voice
 
     def hear(self, text: str) -> None:
-        self._partial = (self._partial if self.unfinished else "") + text
+        self._partial = (self._partial if self._is_unfinished else "") + text
         self._after = self._journal.head.last
         self._changed.set()
 
@@ -157,13 +156,17 @@ class Delivery:
     @property
     def unfinished(self) -> str:
         """The words of the reply that is being received: "" from the moment it is in the record."""
-        return whole(self._partial) if self._after == self._journal.head.last else ""
+        return without_ours(whole(self._partial)) if self._is_unfinished else ""
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._after == self._journal.head.last
 
     @property
     def _at_work(self) -> tuple[str, ...]:
         """The tools that have run for a while now."""
         for_a_while = loop_time() >= self._working_since + STATUS_AFTER
-        return self._tools if self._after == self._journal.head.last and for_a_while else ()
+        return self._tools if self._is_unfinished and for_a_while else ()
 
     # While the agent works
 
@@ -354,12 +357,16 @@ class Delivery:
         call, mark = call_of(approval, self._journal.numbered()), f"{self._journal.turn.id}.q{number}"
         if call is None:
             raise ValueError(f"The call {approval.call} is not in the record.")
-        if full := in_full(call):
+        shown, full = self._question(call)
+        if full:
             await self._send_in_full(
                 number, approval, Upload(f"{approval.tool}.txt", "text/plain", full.encode()), deadline
             )
-        *_, last = self._channel.render(question(call, self._language))
-        asked = replace(last, buttons=buttons(self._journal.turn, number))
+        asked = replace(shown, buttons=buttons(self._journal.turn, number))
+        part = approval.part
+        if part and part.state == "sending" and part.id:  # asked again: it stands last then, and once
+            await self._insist_on_absence(part, (), deadline)
+            part = None
 
         async def send() -> str:
             try:
@@ -369,9 +376,16 @@ class Delivery:
                 return await self._channel.send(self._place, replace(asked, markup=()), self._manner(mark))
 
         try:
-            await self._insist_on_sending(approval.part, mark, partial(self._set_asked, number, "part"), send, deadline)
+            await self._insist_on_sending(part, mark, partial(self._set_asked, number, "part"), send, deadline)
         except SendRefused as error:
             raise ChatClosed(f"No question is accepted here: {error}") from error
+
+    def _question(self, call: Json) -> tuple[Rendered, str]:
+        """The question as one message, however this channel counts, and all arguments where it does not show them."""
+        longest = LONGEST
+        while len(parts := self._channel.render(question(call, self._language, longest))) > 1 and longest:
+            longest //= 2
+        return parts[0], in_full(call, longest)
 
     async def _send_in_full(self, number: int, approval: Approval, upload: Upload, deadline: Deadline) -> None:
         mark = f"{self._journal.turn.id}.a{number}"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from bot.access import Access
+from bot.access import NEVER, Access
 from bot.budget import chat_of
 from bot.intake import accept
 from bot.messages import Button, Inbound, Person, Place, Profile
@@ -31,16 +31,21 @@ class Doorstep:
     # Letting in
 
     async def turn_away(self, stranger: Inbound) -> str | None:
-        """What a stranger is told; None where they were told today already. The owner hears of each of them once a day,
+        """What a stranger is told; None where they were told today already, or an anonymous admin in that group. The
+        owner hears of each of them once a day,
         but of nobody who only spoke in a group."""
         today = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
-        profile = await self._store.profile(stranger.sender.id)
+        anonymous = stranger.sender.id in NEVER
+        who = f"{stranger.conversation} {stranger.sender.id}" if anonymous else stranger.sender.id
+        profile = await self._store.profile(who)
         told = f"{today} {stranger.conversation} {stranger.id}"
         if profile.denied.partition(" ")[0] == today and profile.denied != told:
             return None
         # Which message was answered is kept too: where we are cut before the answer is stored, it is answered again.
-        await change(self._store, stranger.sender.id, lambda known: replace(known, denied=told))
+        await change(self._store, who, lambda known: replace(known, denied=told))
         language, asked = stranger.sender.language, False
+        if anonymous:
+            return say("anonymous", language)
         if not stranger.place.group and profile.role != "banned":
             asked = await self._tell_owner(stranger.sender, today)
         return say("denied_asked" if asked else "denied", language, person=stranger.sender.id)

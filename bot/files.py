@@ -83,7 +83,13 @@ _EXTENSIONS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp",
 
 def _made(file: File) -> Kept:
     return Kept(
-        file.blob, file.name, file.media_type, file.size, text_key=file.blob if is_text(file.media_type) else ""
+        key=file.blob,
+        name=file.name,
+        media_type=file.media_type,
+        size=file.size,
+        text_key=file.blob if is_text(file.media_type) else "",
+        width=file.width,
+        height=file.height,
     )
 
 
@@ -124,6 +130,11 @@ class Files:
         self._blobs = blobs
         self._conversation = conversation
         self._record = record
+
+    @property
+    def has_room(self) -> bool:
+        """Whether files can be kept here."""
+        return self._blobs is not None
 
     async def all(self) -> list[Kept]:
         return kept_in(await self._record())

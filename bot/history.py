@@ -4,6 +4,7 @@ Two steps: the record told as a conversation (here), and that conversation made 
 API, whatever crashes, stops, edits, other models and older versions left behind (``repair``).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -66,7 +67,7 @@ def _summary(entry: Entry) -> Iterator[Json]:
     if isinstance(entry, Summary) and entry.block is not None:
         yield _assistant([entry.block])
     elif isinstance(entry, Summary) and entry.text.strip():
-        yield _user([text(f"<summary>\n{entry.text}\n</summary>")])
+        yield _user([text(f"<summary>\n{_unmarked(entry.text)}\n</summary>")])
 
 
 def _user(blocks: list[Json]) -> Json:
@@ -118,8 +119,15 @@ def _context(inbound: Inbound) -> str:
     moment = datetime.fromtimestamp(min(max(inbound.sent_at, 0), LAST_SECOND), UTC)
     when = moment.strftime("%A %Y-%m-%d %H:%M UTC")
     where = f"{inbound.place.platform}, {'group' if inbound.place.group else 'private'}"
-    edited = " They edited a message above; now it reads:" if inbound.kind == "edit" else ""
-    return f"<context>{when}. From {_plain(inbound.sender.name) or inbound.sender.id} ({where}).{edited}</context>"
+    who = _plain(inbound.sender.name) or inbound.sender.id
+    return f"<context>{when}. From {who} ({where}).{_SAID_OTHERWISE.get(inbound.kind, '')}</context>"
+
+
+_SAID_OTHERWISE: dict[str, str] = {
+    "edit": " They edited a message above; now it reads:",
+    "due": " A reminder they had set came due, and was told to them:",
+}
+"""By the kind of what was not just written."""
 
 
 def _quoted(inbound: Inbound) -> str:
@@ -161,6 +169,8 @@ def _plain(name: str) -> str:
 
 
 def _ending(ended: Ended) -> str:
+    if ended.why == "reminded":
+        return ended.shown
     if ended.why == "stopped":
         return f"{ended.shown.strip()}\n\n(Stopped here by the person.)".strip()
     return "(No answer was given: a technical fault.)"
@@ -170,6 +180,28 @@ def tool_calls(answered: Answered) -> list[Json]:
     return [block for block in answered.reply.content if block.get("type") == "tool_use"]
 
 
+DELEGATE = "delegate"
+"""The tool that gives a task to a subagent."""
+
+
+def label(call: Json) -> str:
+    """What a call is shown as (``texts.doing``): its tool's name and, where it asks somebody, a colon and who."""
+    name = str(call["name"])
+    return f"{name}:{_plain(str(call['input'].get('agent') or '…'))}" if name == DELEGATE else name
+
+
+_OURS = re.compile(
+    r"<context>[A-Z][a-z]+ \d{4}-\d\d-\d\d \d\d:\d\d UTC\. From [^<>\n]*(?:</context>\s*|(?:<[/a-z]*)?\Z)"
+    r"|<memory>(?:\n\d+\. [^\n]*)+(?:\n</memory>\s*|\n?(?:<[/a-z]*)?\Z)"
+)
+"""What we wrote around people's words, exactly as we write it: code and pages may have elements of these names."""
+
+
 def reply_text(answered: Answered) -> str:
     """What a person reads of one reply."""
-    return spoken(answered.reply.content)
+    return without_ours(spoken(answered.reply.content))
+
+
+def without_ours(words: str) -> str:
+    """A model's words without what it repeats of ours, half written as well."""
+    return _OURS.sub("", words)

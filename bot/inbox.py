@@ -78,7 +78,8 @@ def asked_in(turn: str, entries: Sequence[Entry]) -> Asked | None:
 
 
 def last_question(entries: Sequence[Entry]) -> Asked | None:
-    """What started the newest turn that is shown to the model; None where there is none."""
-    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in ("told", "undone")}
+    """What started the newest turn that the model answered and sees; None where there is none."""
+    ours = ("told", "reminded", "undone")
+    hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in ours}
     asked = (entry for entry in reversed(entries) if isinstance(entry, Asked) and entry.turn not in hidden)
     return next(asked, None)

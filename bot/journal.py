@@ -14,6 +14,7 @@ from bot.memory import Memory
 from bot.messages import (
     Answered,
     Approval,
+    Bill,
     ChatSettings,
     Ended,
     Entry,
@@ -24,6 +25,7 @@ from bot.messages import (
     Numbered,
     Part,
     Reply,
+    Returned,
     Spend,
     Summary,
     ToolRun,
@@ -35,13 +37,16 @@ from bot.ports import Blobs, Change, Store
 from bot.tasks import uncut
 
 NO_LIMITS = Budget()
+MOST_AT_WORK = 8
+"""Subagents of one turn that work at the same time; others wait for their turn."""
 
 
 class Journal:
     """Every write goes through here, one at a time: the agent and the delivery write side by side.
 
     ``resumed`` tells that an earlier invocation began this turn: what it started must be looked up. ``arrived`` is
-    what people sent while the turn runs, filled by whoever watches the inbox, in order and not yet taken.
+    what people sent while the turn runs, filled by whoever watches the inbox, in order and not yet taken. ``at_work``
+    are the calls whose subagents work now, each in one of the ``desks``.
     """
 
     def __init__(
@@ -64,7 +69,22 @@ class Journal:
         self.head = head
         self.resumed = resumed
         self.arrived: list[Inbound] = []
+        self.at_work: set[str] = set()
+        self.desks = asyncio.Semaphore(MOST_AT_WORK)
         self._news = asyncio.Event()
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def blobs(self) -> Blobs | None:
+        return self._blobs
+
+    @property
+    def settings(self) -> ChatSettings:
+        """Of the chat that the turn is for."""
+        return self.head.settings
 
     @property
     def turn(self) -> Turn:
@@ -78,6 +98,10 @@ class Journal:
 
     def numbered(self) -> list[Numbered]:
         return self._window
+
+    def witnessed(self) -> list[Entry]:
+        """What people said and tools found, as far as it is shown: where an address may have been read."""
+        return self.entries()
 
     def own(self) -> list[Entry]:
         """This turn's entries."""
@@ -133,8 +157,8 @@ class Journal:
             await self._commit(Change(turn=replace(self.turn, **changes)))
 
     async def decide(self, approvals: tuple[Approval, ...], taken: Sequence[Inbound], allowed: dict[str, int]) -> None:
-        """Store what was decided, and what decided it, in one write. ``allowed`` are tools that need not ask for a
-        while."""
+        """Store what was decided, and what decided it, in one write. ``allowed`` is who need not be
+        asked about what for a while."""
         keys = tuple(inbound.key for inbound in taken)
         async with self._lock:
             turn = replace(self.turn, approvals=approvals, inbox=self.turn.inbox + keys)
@@ -162,7 +186,9 @@ class Journal:
 
     async def move_place(self, chat: str) -> None:
         """The chat has a new id, and none of the messages sent so far is known there."""
-        await self.update(place=moved_place(self.turn.place, chat), parts=(), files=(), status=None)
+        approvals = tuple(replace(each, part=None, file=None) for each in self.turn.approvals)
+        place = moved_place(self.turn.place, chat)
+        await self.update(place=place, parts=(), files=(), status=None, approvals=approvals)
 
     async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
         """The turn is over: its messages are answered, its bill is settled, the lease is free.
@@ -174,7 +200,7 @@ class Journal:
         done = (*self.turn.inbox, *(inbound.key for inbound in waiting))
         async with self._lock:
             turn = self._billed(*((summary,) if summary else ()))
-            usual = lately(self.head.settings.turn_cost, turn.bill.cost)
+            usual = lately(self.head.settings.turn_cost, turn.total.cost)
             settings = replace(self.head.settings, closed=closed, turn_cost=usual)
             spend = self._budget.settle(turn, self.head.conversation, cut=self._was_stopped())
             await self._commit(
@@ -189,38 +215,68 @@ class Journal:
             )
 
     def missing(self) -> int:
-        """Millionths of a dollar that the turn's reservation lacks for one more call like those before."""
-        return self._budget.missing(self.turn)
+        """Millionths of a dollar that the turn's reservation lacks for one more call like those before, of its own or
+        of each subagent at work."""
+        return self._budget.missing(self.turn, max(len(self.at_work), 1))
 
     def _billed(self, *entries: Entry) -> Turn:
-        """The turn with what it took to make these entries on its bill."""
-        return replace(self.turn, bill=sum(map(bill_of, entries), start=self.turn.bill))
+        """The turn with what it took to make these entries on its bill: results bring what subagents did for them."""
+        delegated = {} if any(isinstance(entry, Returned) for entry in entries) else self.turn.delegated
+        return replace(self.turn, bill=sum(map(bill_of, entries), start=self.turn.bill), delegated=delegated)
+
+    # Turns that subagents have inside a call of this one (bot/nested.py).
+
+    async def let_in(self, call: str, bill: Bill, *, hold: bool) -> None:
+        """Note what this call's subagent has cost so far; with ``hold`` the money for its next model call is reserved
+        too. Raises LeaseLost where the conversation is another worker's by now, and BudgetExceeded."""
+        self.at_work.add(call)
+        async with self._lock:
+            turn = replace(self.turn, delegated={**self.turn.delegated, call: bill})
+            await self._reserve(turn, self.missing() if hold else 0)
+
+    async def count(self, call: str, bill: Bill) -> None:
+        """The same after each of its model calls, which are progress of this turn as well."""
+        async with self._lock:
+            await self._reserve(replace(self.turn, delegated={**self.turn.delegated, call: bill}, failures=0))
+
+    async def hold(self) -> None:
+        """Reserve what is missing for the next model call of each subagent. Raises BudgetExceeded."""
+        async with self._lock:
+            if more := self.missing():
+                await self._reserve(self.turn, more)
+
+    async def _reserve(self, turn: Turn, more: int = 0) -> None:
+        turn, spend = self._budget.reserve(turn, self.head.conversation, more)
+        await self._commit(Change(turn=turn, spend=spend))
 
     def _was_stopped(self) -> bool:
         """In the middle of a call, whose cost nobody tells."""
         own = self.own()
         return bool(own) and isinstance(own[-1], Ended) and own[-1].why == "stopped"
 
-    async def release(self) -> None:
-        """Give the conversation free with its turn still open: another invocation goes on."""
+    async def release(self, **changes: Any) -> None:
+        """Give the conversation free with its turn, so changed, still open: another invocation goes on."""
         async with self._lock:
-            await self._commit(Change(turn=self.head.turn, release=True))
+            await self._commit(Change(turn=replace(self.turn, **changes), release=True))
 
     # A provider's call ids are unique in a reply, not always in a conversation: the turn makes them so.
+
+    def named(self, call: str) -> str:
+        return f"{self.turn.id}.{self.head.last}.{call}"
 
     async def started(self, call: str) -> None:
         """Raises LeaseLost where somebody else has started it: a worker that was stalled finds out here, and only here,
         before it does a second time what was done meanwhile."""
-        if not await self._store.put_tool_run(self.head.conversation, ToolRun(call=self._named(call))):
+        if not await self._store.put_tool_run(self.head.conversation, ToolRun(call=self.named(call))):
             raise LeaseLost(f"The call {call} was started by somebody else.")
 
     async def finished(self, call: str, result: Json, files: tuple[File, ...] = ()) -> None:
-        await self._store.put_tool_run(self.head.conversation, ToolRun(self._named(call), result, files))
+        await self._store.put_tool_run(self.head.conversation, ToolRun(self.named(call), result, files))
 
     async def tool_runs(self, calls: Sequence[str]) -> dict[str, ToolRun]:
         """What is stored of these calls of this turn, by the ids given."""
-        known = await self._store.tool_runs(self.head.conversation, [self._named(call) for call in calls])
-        return {call: known[self._named(call)] for call in calls if self._named(call) in known}
+        known = await self._store.tool_runs(self.head.conversation, [self.named(call) for call in calls])
+        return {call: known[self.named(call)] for call in calls if self.named(call) in known}
 
     async def result_of(self, turn: str, call: str) -> Json | None:
         """What a call returned in a turn of this conversation, also in one that is no longer shown."""
@@ -237,9 +293,6 @@ class Journal:
     @property
     def files(self) -> Files:
         return Files(self._blobs, self.head.conversation, self.record)
-
-    def _named(self, call: str) -> str:
-        return f"{self.turn.id}.{self.head.last}.{call}"
 
     async def _commit(self, change: Change) -> None:
         """A commit cut half-way would leave us not knowing where the record ends, so it never is."""

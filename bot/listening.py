@@ -14,4 +14,8 @@ class Listening:
 
     async def understood(self, said: Sequence[Inbound], settings: ChatSettings) -> tuple[Inbound, ...]:
         """Raises StoreUnavailable; doing it again changes nothing."""
-        return await self.attachments.read(await self.people.known(said, settings))
+        return await self.whole(await self.people.known(said, settings))
+
+    async def whole(self, said: Sequence[Inbound]) -> tuple[Inbound, ...]:
+        """The same for people who are known already."""
+        return await self.attachments.read(await self.people.named(said))

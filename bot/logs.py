@@ -10,7 +10,7 @@ import re
 SECRET = re.compile(
     r"\d{6,}(?::|%3A)[\w-]{30,}"  # a Telegram bot token, also inside a quoted address
     r"|x(?:ox[a-z]|app)-[\w-]{6,}"  # Slack tokens
-    r"|sk-[\w-]{8,}"  # model providers' keys
+    r"|sk-[\w-]{8,}|tvly-[\w-]{8,}"  # keys of model providers, and of the web search
     r"|(?i:bearer\s+)[\w.~+/-]{8,}=*"
 )
 LINE = "%(levelname)s %(asctime)s %(name)s %(message)s"

@@ -4,7 +4,7 @@ In a private chat that is the person's own, in every private chat they have with
 the chat's, and nobody's own. Facts ride in messages, never in the stable part of the prompt.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from bot.budget import chat_of
 from bot.messages import Asked, Entry, Inbound, Person, Place, Summary
 from bot.ports import Store
 from bot.texts import say
+from bot.web.words import harmless
 
 MOST = 50
 LONGEST = 300
@@ -51,6 +52,18 @@ class Memory:
         facts = await self._change(owner_of(place, person), with_fact)
         return facts.index(line) + 1 if line in facts else 0
 
+    async def correct(self, place: Place, person: Person, number: str, fact: str) -> bool:
+        """Put a fact in the place of that of this number, from 1; False where there is none."""
+        line = " ".join(fact.split())[:LONGEST]
+        was: list[str] = []
+
+        def with_another(facts: tuple[str, ...]) -> tuple[str, ...]:
+            was[:] = [each for at, each in enumerate(facts, 1) if number == str(at)]
+            return tuple(dict.fromkeys(line if each in was else each for each in facts))
+
+        await self._change(owner_of(place, person), with_another)
+        return bool(was)
+
     async def delete(self, place: Place, person: Person, fact: str) -> bool:
         """Forget a fact, named by its number or its words; False where there is none."""
         gone: list[str] = []
@@ -80,12 +93,12 @@ def told(facts: Sequence[str], window: Sequence[Entry]) -> str:
             shown = ""
         elif isinstance(entry, Asked) and entry.memory:
             shown = entry.memory
-    memory = f"<memory>\n{_lines(facts) or '(nothing)'}\n</memory>"
+    memory = f"<memory>\n{_lines(map(harmless, facts)) or '(nothing)'}\n</memory>"
     return "" if memory == shown or not (facts or shown) else memory
 
 
 async def page(asked: Inbound, memory: Memory) -> str:
-    """``/memory``, with ``add …``, ``delete 2`` or ``clear``: what was done, and what is remembered."""
+    """``/memory``, with ``add …``, ``change 2 …``, ``delete 2`` or ``clear``: what was done, and what is remembered."""
     language, place, person = asked.sender.language, asked.place, asked.sender
     word, _, rest = asked.text.strip().partition(" ")
     done = ""
@@ -95,6 +108,8 @@ async def page(asked: Inbound, memory: Memory) -> str:
                 await memory.add(place, person, rest)
             except Full:
                 done = say("memory_full", language, most=str(MOST))
+        case "change" | "correct" | "ubah" if (parts := rest.split(maxsplit=1))[1:]:
+            done = "" if await memory.correct(place, person, *parts) else say("memory_none", language)
         case "delete" | "remove" | "hapus" if rest.strip():
             done = "" if await memory.delete(place, person, rest) else say("memory_none", language)
         case "clear" | "kosongkan":
@@ -105,5 +120,5 @@ async def page(asked: Inbound, memory: Memory) -> str:
     return "\n\n".join(filter(None, shown))
 
 
-def _lines(facts: Sequence[str]) -> str:
+def _lines(facts: Iterable[str]) -> str:
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1))

@@ -93,13 +93,18 @@ class Quote(Struct, frozen=True, omit_defaults=True):
 
 
 class File(Struct, frozen=True, omit_defaults=True):
-    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``."""
+    """A file of ours on its way to a chat: ``blob`` is the key of its bytes; people see ``name`` and ``caption``.
+    One that is only ``kept`` is not sent: it is there to be opened again. ``width`` and ``height``, in pixels, are of
+    a picture that the model takes as it is."""
 
     blob: str
     name: str
     media_type: str
     size: int = 0
     caption: str = ""
+    kept: bool = False
+    width: int = 0
+    height: int = 0
 
 
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
@@ -288,7 +293,7 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     """The results of every tool call of the reply before it, in the order of the calls, as tool_result blocks.
 
     ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached). ``files``
-    are what the tools made for the person.
+    are what the tools made for the person; ``bill`` is of the model calls that subagents made for these results.
     """
 
     turn: str
@@ -296,19 +301,21 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     said: tuple[Inbound, ...] = ()
     note: str = ""
     files: tuple[File, ...] = ()
+    bill: Bill = Bill()
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
     """How a turn ended where its last reply does not say it. ``shown`` is what the person reads of it.
 
     ``why``: "refused" (the exchange is never shown to the model again), "told" (our own words answered it, a command or
-    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "stopped"
-    (by a person, in the middle of a reply), "failed" (``shown`` holds the reference the person was given), "undone" (it
-    is done again by a later turn, or taken back). ``files`` are sent with it.
+    a notice; the model sees neither; ``fresh``: nor anything before it; ``forget``: all of it is deleted), "reminded"
+    (a reminder was told, and the model sees both), "stopped" (by a person, in the middle of a reply), "failed"
+    (``shown`` holds the reference the person was given), "undone" (it is done again by a later turn, or taken back).
+    ``files`` are sent with it.
     """
 
     turn: str
-    why: Literal["refused", "told", "stopped", "failed", "undone"]
+    why: Literal["refused", "told", "reminded", "stopped", "failed", "undone"]
     shown: str = ""
     fresh: bool = False
     forget: bool = False
@@ -404,9 +411,22 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     reserved: int = 0
     """Millionths of a dollar that the counters hold for this turn until it ends."""
     bill: Bill = Bill()
-    """Of its model calls so far."""
+    """Of its model calls so far, and of those that subagents made for results that are stored."""
+    delegated: dict[str, Bill] = {}
+    """Of each subagent at work, by its call: all that it has cost so far, so that noting it again changes nothing."""
     cheaper: bool = False
     """Whether the cheaper model answers it: a budget was nearly spent when it began."""
+    tainted: bool = False
+    """Whether what is asked may come from words that others wrote: a subagent's task is a model's."""
+
+    @property
+    def subagents(self) -> Bill:
+        """Of all that ``delegated`` holds: it joins ``bill`` with the results."""
+        return sum(self.delegated.values(), start=Bill())
+
+    @property
+    def total(self) -> Bill:
+        return self.bill + self.subagents
 
 
 Meanwhile = Literal["steer", "queue", "interrupt"]
@@ -420,8 +440,8 @@ class ChatSettings(Struct, frozen=True, omit_defaults=True):
     before Telegram made its group a supergroup. ``turn_cost``: what its dearer turns cost lately, in millionths of a
     dollar; 0 where none has ended. ``language``: "en" or "id" where somebody chose one for this chat. ``model``: the
     one chosen for it, "" for the usual one. ``follow``: whether what is said in this thread without naming the bot is
-    to it too; None leaves that to the deployment. ``allowed``: tools that need not ask here, by name, each until a Unix
-    time.
+    to it too; None leaves that to the deployment. ``allowed``: whom which tool need not ask here, each until a Unix
+    time; a person's id and a tool's name with a space between.
     """
 
     meanwhile: Meanwhile = "steer"

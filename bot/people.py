@@ -33,6 +33,19 @@ class People:
         channel = self._channels.get(first.place.platform)
         return await channel.earlier(first.place, first.native_id) if channel else ()
 
+    async def named(self, said: Sequence[Inbound]) -> tuple[Inbound, ...]:
+        """The same messages with whom they name called by name. Doing it again changes nothing."""
+        return tuple([await self._named(each) for each in said])
+
+    async def _named(self, inbound: Inbound) -> Inbound:
+        channel, quote = self._channels.get(inbound.place.platform), inbound.quote
+        if channel is None:
+            return inbound
+        text = await channel.named(inbound.place, inbound.text)
+        if quote is not None:
+            quote = replace(quote, text=await channel.named(inbound.place, quote.text))
+        return replace(inbound, text=text, quote=quote)
+
     async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
         person, profile = inbound.sender, await self._store.profile(inbound.sender.id)
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:

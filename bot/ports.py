@@ -339,6 +339,10 @@ class Channel(Protocol):
         """What was said in this thread before the message ``before`` (its native id), oldest first, bounded; () where
         the platform does not tell. Best effort, raises nothing."""
 
+    async def named(self, place: Place, words: str) -> str:
+        """Somebody's words with the names of people whom the platform puts there by their ids alone; again, the same.
+        Best effort, raises nothing."""
+
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         """The bytes of a file that came with a message. Raises FileRefused, or SendLater and SendUncertain where it is
         worth another try."""

@@ -28,7 +28,7 @@ class PromptBuilder:
     """Holds what never changes in a deployment: instructions and tools, in the same bytes every time.
 
     ``caching``: whether the model takes cache marks, and ``read`` what a cached token costs (``models.facts_of``).
-    ``server_tools`` are those that the provider runs.
+    ``server_tools`` are those that the provider runs; ``base`` stands before the owner's instructions.
     """
 
     def __init__(
@@ -40,8 +40,9 @@ class PromptBuilder:
         caching: bool = True,
         read: float = 0.1,
         server_tools: Sequence[Json] = (),
+        base: str = BASE,
     ) -> None:
-        text = "\n\n".join(filter(None, (BASE, instructions.strip())))
+        text = "\n\n".join(filter(None, (base, instructions.strip())))
         self._system: list[Json] = [{"type": "text", "text": text} | ({"cache_control": LONG} if caching else {})]
         self._tools = [*toolbox.definitions(), *server_tools]
         self._max_tokens = max_tokens

@@ -316,6 +316,12 @@ def is_page(asked: Inbound) -> bool:
     return asked.command != "remind" or word in ("", "list", "yes", *CANCEL, *RESUME, *ZONE)
 
 
+def changes_list(asked: Inbound) -> bool:
+    """Whether it cancels or resumes what somebody has set here."""
+    word = asked.text.strip().partition(" ")[0].lower()
+    return asked.command == "unremind" or word in (*CANCEL, *RESUME)
+
+
 async def page(asked: Inbound, reminders: Reminders, now: float) -> Answer:
     """``/remind``, with ``cancel 2``, ``resume 2`` or ``zone Asia/Jakarta``, and the button's ``/unremind <id>``: what
     was done, and the list with a button for each."""

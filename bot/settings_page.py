@@ -9,6 +9,8 @@ from bot.texts import say
 
 LONGEST_DATA = 64
 """Bytes of a button's data."""
+STAMP = "#"
+LONGEST_STAMP = 9
 CHOSEN = "✓ "
 
 Choice = tuple[str, str, str, bool]
@@ -25,11 +27,13 @@ def page(asked: Inbound, settings: ChatSettings, models: Sequence[str]) -> str:
     return "\n\n".join((say("settings", language), "\n".join(lines)))
 
 
-def buttons(asked: Inbound, settings: ChatSettings, models: Sequence[str]) -> tuple[Button, ...]:
-    """A row for each setting."""
+def buttons(asked: Inbound, settings: ChatSettings, models: Sequence[str], now: float = 0) -> tuple[Button, ...]:
+    """A row for each setting. ``now`` (Unix time) tells a choice made anew from the same tap that came twice: both are
+    taps on one message, which shows the page again and again."""
+    stamp = f"{STAMP}{int(now):x}" if now else ""
     rows = groupby(_choices(asked, settings, models), key=lambda choice: choice[0])
     return tuple(
-        Button(f"{CHOSEN}{label}" if current else label, f"set:{name}:{value}", row)
+        Button(f"{CHOSEN}{label}" if current else label, f"set:{name}:{value}{stamp}", row)
         for row, (_, choices) in enumerate(rows)
         for name, value, label, current in choices
     )
@@ -37,6 +41,7 @@ def buttons(asked: Inbound, settings: ChatSettings, models: Sequence[str]) -> tu
 
 def changed(settings: ChatSettings, name: str, value: str, models: Sequence[str]) -> dict[str, str | bool | None]:
     """The fields that a tapped button changes; {} where it is none of ours, or no longer."""
+    value = value.partition(STAMP)[0]
     match name:
         case "language" if value in ("", "en", "id"):
             return {"language": value}
@@ -57,7 +62,7 @@ def _choices(asked: Inbound, settings: ChatSettings, models: Sequence[str]) -> I
         yield "meanwhile", choice, say(f"choice_{choice}", language), settings.meanwhile == choice
     if len(models) > 1:
         current = settings.model if settings.model in models else models[0]
-        fitting = (model for model in models if len(f"set:model:{model}".encode()) <= LONGEST_DATA)
+        fitting = (model for model in models if len(f"set:model:{model}".encode()) <= LONGEST_DATA - LONGEST_STAMP)
         yield from (("model", model, model, model == current) for model in fitting)
     if asked.place.platform == "slack" and asked.place.group:
         for value, on in (("on", True), ("off", False)):

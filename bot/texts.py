@@ -67,6 +67,10 @@ _TEXTS = {
         "There is no answer in this conversation to take back or to give again.",
         "Belum ada jawaban dalam percakapan ini yang bisa dibatalkan atau diulang.",
     ),
+    "not_yours": (
+        "The last question here is somebody else's: only they can take it back or have it answered again.",
+        "Pertanyaan terakhir di sini milik orang lain: hanya dia yang bisa membatalkan atau mengulanginya.",
+    ),
     "taken_back": (
         "Done: I go on as if your last question had not been asked.",
         "Baik: saya lanjutkan seolah pertanyaan terakhir Anda tidak pernah ada.",
@@ -121,8 +125,8 @@ _TEXTS = {
     "memory_chat": ("What I remember about this chat:", "Yang saya ingat tentang obrolan ini:"),
     "memory_empty": ("I remember nothing yet.", "Belum ada yang saya ingat."),
     "memory_how": (
-        "/memory add, delete (with a number) or clear.",
-        "/memory add, delete (dengan nomor), atau clear.",
+        "/memory add, change (a number and new words), delete (a number) or clear.",
+        "/memory add, change (nomor dan kata-kata baru), delete (nomor), atau clear.",
     ),
     "memory_none": ("There is nothing of that number.", "Tidak ada yang bernomor itu."),
     "memory_full": (
@@ -210,6 +214,10 @@ _TEXTS = {
         "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk orang asing.",
     ),
     "owner_only": ("Only my owner can do that.", "Hanya pemilik saya yang bisa melakukannya."),
+    "members_only": (
+        "A guest can not do that here. Ask somebody whom my owner has let in as a member.",
+        "Tamu tidak bisa melakukannya di sini. Mintalah kepada orang yang dijadikan anggota oleh pemilik saya.",
+    ),
     "groups_only": ("That is for groups and channels.", "Itu untuk grup dan kanal."),
     "private_only": ("Please write that to me in private.", "Silakan tulis itu kepada saya secara pribadi."),
     "chat_open": (
@@ -240,6 +248,12 @@ _TEXTS = {
         "Akun ini kembali berdiri sendiri.",
     ),
     "role_guest": ("a guest", "tamu"),
+    "anonymous": (
+        "You write as an anonymous admin, so I can not tell who you are. Stop being anonymous in this group, "
+        "and ask again.",
+        "Anda menulis sebagai admin anonim, jadi saya tidak tahu siapa Anda. Matikan mode anonim di grup ini, "
+        "lalu tanya lagi.",
+    ),
     "denied": (
         "This bot is private. Your id is {person}; its owner can let you in with it.",
         "Bot ini pribadi. Id Anda {person}; pemiliknya bisa memberi Anda akses dengan id itu.",
@@ -337,7 +351,7 @@ _TEXTS = {
     "doing_remember": ("Making a note…", "Mencatat…"),
     "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),
     "doing_remind": ("Setting a reminder…", "Memasang pengingat…"),
-    "doing_delegate": ("Asking a helper…", "Meminta bantuan…"),
+    "doing_delegate": ("Asking {who}…", "Bertanya kepada {who}…"),
     "reminder": ("⏰ {text}", "⏰ {text}"),
     "reminder_for": ("⏰ {who}: {text}", "⏰ {who}: {text}"),
     "reminder_late": (
@@ -410,7 +424,9 @@ def is_indonesian(language: str) -> bool:
 
 
 def doing(tools: Sequence[str], language: str) -> str:
-    """What these tools are at, in a line; by their names where we have no words for them."""
-    known = [say(f"doing_{tool}", language) for tool in tools if f"doing_{tool}" in _TEXTS]
-    others = ", ".join(tool for tool in tools if f"doing_{tool}" not in _TEXTS)
+    """What these tools are at, in a line; by their names where we have no words for them. Behind a colon may stand whom
+    a tool asks."""
+    named = [tool.partition(":") for tool in tools]
+    known = [say(f"doing_{tool}", language, who=who) for tool, _, who in named if f"doing_{tool}" in _TEXTS]
+    others = ", ".join(tool for tool, _, _ in named if f"doing_{tool}" not in _TEXTS)
     return " ".join(known + ([say("working", language, tools=others)] if others else []))

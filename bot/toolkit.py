@@ -17,10 +17,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from bot.deadline import Deadline, Pause
+from bot.errors import Retry
 from bot.files import NO_FILES, Files, Kept
-from bot.media import stored
+from bot.journal import Journal
+from bot.media import reference, stored
 from bot.memory import Memory
 from bot.messages import Entry, File, Json, Person, Place
 
@@ -31,6 +35,13 @@ FAULT_CHARS = 2_000
 UNKNOWN = "There is no tool"
 UNFIT = "Not run: the arguments"
 """How the results of calls begin that can not be made."""
+NOT_STRICT = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
+    | {"minItems", "maxItems", "uniqueItems"}
+)
+"""Words of JSON Schema that a strict tool's may not hold (platform.claude.com, "JSON Schema limitations")."""
+MOST_STRICT = 20
+"""Tools of one request (platform.claude.com, "Strict tool use")."""
 
 
 async def _nothing(turn: str, call: str) -> None:
@@ -38,10 +49,21 @@ async def _nothing(turn: str, call: str) -> None:
 
 
 @dataclass(frozen=True)
+class Caller:
+    """The turn that makes a call, for a tool that has a turn of its own inside it (bot/nested.py). ``call`` is the
+    call's name there; ``tainted``: what it asks for may come from words that others wrote."""
+
+    journal: Journal
+    call: str
+    deadline: Deadline
+    tainted: bool
+
+
+@dataclass(frozen=True)
 class ToolContext:
     """For whom and where a tool runs, and what o'clock it is there (Unix seconds). ``result_of`` gives what a call of
     this conversation returned, by its turn and its id, however long ago; None where there is none. ``files`` are those
-    of this conversation, ``memory`` what is remembered of its people."""
+    of this conversation, ``memory`` what is remembered of its people; ``caller`` is None outside of a turn."""
 
     place: Place
     asker: Person
@@ -49,16 +71,18 @@ class ToolContext:
     result_of: Callable[[str, str], Awaitable[Json | None]] = _nothing
     files: Files = NO_FILES
     memory: Memory = field(default_factory=Memory)
+    caller: Caller | None = None
 
 
 @dataclass(frozen=True)
 class Output:
     """What a tool may return beside plain values: ``value`` is told to the model, with ``pictures`` that it sees;
-    ``files`` are sent to the person."""
+    ``files`` are sent to the person. ``failed``: the model is told that it is an error."""
 
     value: Any
     pictures: tuple[Kept, ...] = ()
     files: tuple[File, ...] = ()
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +104,11 @@ class Tool:
     beyond the conversation, so it asks once words of others were read; ``untrusted``: what it returns are such words.
     ``is_known`` tells whether a call of an outward tool reaches only what the conversation named; it then need not ask.
     ``seconds`` and ``result_chars`` are its limits. ``context`` is the name of the parameter that takes a ToolContext,
-    "" where there is none."""
+    "" where there is none. ``resumes``: it stores its own steps and goes on from there when it is called again, so what
+    ends an invocation ends it too and is no failure of it; ``seconds`` is then what it needs to begin.
+
+    Where a wrong argument would cost more than another try, because it writes or somebody is asked, the tool is strict:
+    the provider lets the model write nothing that the schema does not allow."""
 
     name: str
     description: str
@@ -95,6 +123,7 @@ class Tool:
     outward: bool = False
     untrusted: bool = False
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None
+    resumes: bool = False
 
     def definition(self) -> Json:
         """The tool as the Messages API wants it; the same bytes every time."""
@@ -102,7 +131,9 @@ class Tool:
         schema.pop("title", None)
         for each in schema.get("properties", {}).values():
             each.pop("title", None)
-        return {"name": self.name, "description": self.description, "input_schema": schema}
+        plain = {"name": self.name, "description": self.description, "input_schema": schema}
+        is_strict = self.writes or self.asks
+        return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 
 def tool(
@@ -115,6 +146,7 @@ def tool(
     outward: bool = False,
     untrusted: bool = False,
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None,
+    resumes: bool = False,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Tool]:
     """Make a Tool of an async function. Reads are repeatable, writes are not, unless it is said."""
 
@@ -146,9 +178,28 @@ def tool(
             outward=outward,
             untrusted=untrusted,
             is_known=is_known,
+            resumes=resumes,
         )
 
     return decorate
+
+
+def _as_strict(schema: Json) -> Json:
+    """The schema with what a strict one may not hold said in its descriptions; pydantic checks it all the same."""
+    kept: Json = {}
+    for word, value in schema.items():
+        match word:
+            case "properties" | "$defs":
+                kept[word] = {name: _as_strict(each) for name, each in value.items()}
+            case "anyOf" | "allOf":
+                kept[word] = [_as_strict(each) for each in value]
+            case "items":
+                kept[word] = _as_strict(value)
+            case _ if word not in NOT_STRICT:
+                kept[word] = value
+    if limits := ", ".join(f"{word}: {schema[word]}" for word in schema if word in NOT_STRICT):
+        kept["description"] = f"{kept.get('description', '')} ({limits})".strip()
+    return kept
 
 
 def _description(hint: Any) -> str | None:
@@ -166,7 +217,10 @@ class Toolbox:
             raise TypeError("Two tools have the same name.")
 
     def definitions(self) -> list[Json]:
-        return [tool.definition() for tool in self._tools.values()]
+        definitions = [tool.definition() for tool in self._tools.values()]
+        for one_too_many in [each for each in definitions if "strict" in each][MOST_STRICT:]:
+            del one_too_many["strict"]
+        return definitions
 
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -188,7 +242,8 @@ class Toolbox:
     async def call(self, block: Json, context: ToolContext, seconds: float) -> Outcome:
         """Run one tool_use block; whatever happens, its tool_result block comes back.
 
-        ``seconds`` is what the turn has left for it. Cancelling cancels the tool.
+        ``seconds`` is what the turn has left for it. Cancelling cancels the tool. Of a tool that resumes, Pause and
+        Retry pass through.
         """
         checked = self._checked(block)
         if isinstance(checked, str):
@@ -200,9 +255,9 @@ class Toolbox:
         limit = min(tool.seconds, seconds)
         doubt = "" if tool.repeatable else " It may have had its effect: check before you do it again."
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(None if tool.resumes else limit):
                 value = await tool.run(**given)
-            return _outcome(block, value, tool.result_chars)
+                return await _outcome(block, value, tool, context.files)
         except ToolFault as fault:
             return failed(block, shorten(readable(str(fault)), FAULT_CHARS))
         except TimeoutError:
@@ -212,19 +267,27 @@ class Toolbox:
                 raise
             return failed(block, f"{tool.name} gave up by itself.{doubt}")
         except Exception as error:  # a tool call begins here: whatever it does, the turn goes on
+            if tool.resumes and isinstance(error, Pause | Retry):
+                raise
             log.warning("tool=<%s>, error=<%s> | failed", tool.name, type(error).__name__)  # its text may hold words
             return failed(
                 block, f"{tool.name} failed: {type(error).__name__}. Try another way, or say it failed.{doubt}"
             )
 
 
-def _outcome(block: Json, value: Any, longest: int) -> Outcome:
+async def _outcome(block: Json, value: Any, tool: Tool, files: Files) -> Outcome:
+    """What is too long to be told is shortened, and kept as a file that can be read page by page."""
     output = value if isinstance(value, Output) else Output(value)
-    told = result(block, shorten(readable(output.value), longest))
+    text, made = readable(output.value), output.files
+    shown = shorten(text, tool.result_chars)
+    if len(text) > tool.result_chars and files.has_room:
+        whole = structs.replace(await files.keep(f"{tool.name}.txt", text.encode(), "text/plain"), kept=True)
+        shown, made = f'{shown}\n[To read all of it: reopen "{reference(whole.blob)}".]', (*made, whole)
+    told = result(block, shown) | ({"is_error": True} if output.failed else {})
     if output.pictures:
         pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
-        told = {**told, "content": [{"type": "text", "text": told["content"]}, *pictures]}
-    return Outcome(told, output.files)
+        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures]}
+    return Outcome(told, made)
 
 
 def _is_cancelled() -> bool:
@@ -257,7 +320,7 @@ def shorten(text: str, limit: int) -> str:
         return text
     tail = limit // 4
     head = limit - tail
-    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[-tail:]}"
+    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[len(text) - tail :]}"
 
 
 def is_wrong(outcome: Json) -> bool:

@@ -19,11 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot import context_page
-from bot.agent import Agent, Later, Waiting
-from bot.approvals import HOUR, decided, waited_for
+from bot.agent import Agent, Waiting
+from bot.approvals import HOUR, allowance, decided, waited_for
 from bot.beginning import Beginnings
 from bot.budget import Budget, chat_of
-from bot.deadline import Deadline, OutOfTime
+from bot.deadline import Deadline, Later, OutOfTime
 from bot.delivery import Delivery
 from bot.errors import (
     ChatClosed,
@@ -40,6 +40,7 @@ from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
+from bot.nested import names_in
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
 from bot.reminding import Reminders
 from bot.tasks import first_of
@@ -121,14 +122,15 @@ class Turns:
             return Outcome()
         delivery = self._delivery(journal)
         try:
-            await self._think(journal, delivery, deadline)
+            if await self._is_waiting(journal, delivery, deadline):
+                await self._ask(journal, delivery, deadline)
+                await journal.release(failures=0)  # to have asked is progress, however often
+                return Outcome()
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
             await journal.end(closed=True)
             return Outcome()
-        except Waiting:
-            return await self._ask(journal, delivery, deadline)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -139,18 +141,19 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=max(later.seconds, delivery.flood_left))
+        turn, left = journal.turn, journal.arrived
         await self._end(journal, deadline)
+        if turn.approvals and left:  # what ended the waiting has spent its wake on that
+            await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
 
-    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> Outcome:
-        """Have a person asked for their word; until it comes, nobody works on this turn."""
+    async def _is_waiting(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> bool:
+        """Think, until there is an answer, or nothing more to do without a person's word."""
         try:
-            await delivery.ask(deadline)
-        except Later as later:
-            await journal.release()
-            return Outcome(again_in=later.seconds)
-        await journal.release()
-        return Outcome()
+            await self._think(journal, delivery, deadline)
+        except Waiting:
+            return True
+        return False
 
     async def _begin(self, head: Head) -> Journal | None:
         begun = await self._beginnings.begin(head)
@@ -185,9 +188,11 @@ class Turns:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
         await self._look(journal)
         now = self._clock.now()
-        approvals, used, hour = decided(journal.turn, journal.arrived, self._agent.gate, now)
+        # An edit of another turn's question does not answer this one.
+        arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
+        approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
-            await journal.decide(approvals, used, {tool: int(now) + HOUR for tool in hour})
+            await journal.decide(approvals, used, {allowance(journal.turn, tool): int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 
@@ -207,6 +212,14 @@ class Turns:
             await journal.move_place(moved.chat)
             await self._delivery(journal).finish(deadline)
 
+    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        """Have a person asked for their word; until it comes, nobody works on this turn."""
+        try:
+            await delivery.ask(deadline)
+        except ChatMoved as moved:
+            await journal.move_place(moved.chat)
+            await self._delivery(journal).ask(deadline)
+
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]
         if isinstance(last, Ended) and last.forget:
@@ -220,10 +233,18 @@ class Turns:
         """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
         await self._reminders.cancel_all(journal.head.conversation)
         if (before := journal.head.settings.moved_from) and (old := await self._claim(before)):
+            await self._forget_nested(before)
             await self._blobs.forget(before)
             await self._store.forget(old)
+        await self._forget_nested(journal.head.conversation)
         await self._blobs.forget(journal.head.conversation)
         await self._store.forget(journal.head)
+
+    async def _forget_nested(self, conversation: str) -> None:
+        """What subagents did in it: their conversations are named in its record, so they go before it."""
+        for name in names_in(conversation, await self._store.record(conversation, 1)):
+            if head := await self._claim(name):
+                await self._store.forget(head)
 
     # Thinking
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from bot.budget import Budget, bill_of, chat_of, day_of, month_of
-from bot.messages import Answered, Bill, Counter, Entry, Inbound, Spent
+from bot.messages import Answered, Bill, Counter, Entry, Inbound, Returned, Spent
 from bot.models import PRICES_OF
 from bot.texts import say
 
@@ -54,9 +54,10 @@ def page(rows: Sequence[Row], spent: Mapping[Counter, Spent], entries: Sequence[
 
 
 def last_bill(entries: Sequence[Entry]) -> Bill:
-    """Of the newest turn that the model answered."""
-    answers = [entry for entry in entries if isinstance(entry, Answered)]
-    return _sum(bill_of(each) for each in answers if each.turn == answers[-1].turn)
+    """Of the newest turn that the model answered, its subagents included."""
+    steps = [entry for entry in entries if isinstance(entry, Answered | Returned)]
+    newest = next((entry.turn for entry in reversed(steps) if isinstance(entry, Answered)), "")
+    return _sum(bill_of(each) for each in steps if each.turn == newest)
 
 
 def _sum(bills: Iterable[Bill]) -> Bill:

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import re
 import time
 import zlib
 from collections import Counter
@@ -13,14 +12,11 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from bot.messages import Answered, Turn, decode_entry, decode_turn
-from chaos.scripts import Script
+from chaos.scripts import Script, errand_in, errand_of
 from simulator.app import Simulator
 from simulator.model_reply import Step
 from simulator.slack import TEAM
 from simulator.world import Chat, Message, Person, Platform
-
-CASE = re.compile(r"case-(\d+)")
-"""How a question names its conversation, so that the model knows whose request it reads."""
 
 SENDS = {"telegram": "sendMessage", "slack": "chat.postMessage"}
 
@@ -81,7 +77,8 @@ class Conversation:
         self._refused = 0
         self._paid_again = 0
         self._effects: Counter[str] = Counter()
-        self._stored_replies = 0
+        self._stored_replies: Counter[str] = Counter()
+        """By errand, "" for the turn's own."""
         self._stored_ids: set[str] = set()
         self._simulator: Simulator  # set when it joins
 
@@ -120,7 +117,7 @@ class Conversation:
     def answer(self, request: dict[str, Any]) -> Step:
         """The model's reply to a request of this conversation."""
         step = sum(message["role"] == "assistant" for message in request["messages"])
-        if self.script.steps and step < self._stored_replies:
+        if self.script.steps and step < self._stored_replies[errand_of(request)]:
             self._paid_again += 1
             self.remarks.append(f"the model was asked for reply {step + 1} again")
         return self.script.reply(step, request)
@@ -171,7 +168,7 @@ class Conversation:
             item = write.get("Put", {}).get("Item", {})
             if item.get("sk", {}).get("S", "").startswith("H#") and "#" not in item["sk"]["S"][2:]:
                 entry = decode_entry(zlib.decompress(_bytes(item["zipped"])))
-                self._stored_replies += isinstance(entry, Answered)
+                self._stored_replies[errand_in(item["pk"]["S"])] += isinstance(entry, Answered)
             turn = write.get("Update", {}).get("ExpressionAttributeValues", {}).get(":turn")
             if turn is not None:
                 self._note_turn(decode_turn(_bytes(turn)))

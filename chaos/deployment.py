@@ -28,11 +28,12 @@ from bot.clock import SystemClock
 from bot.messages import Asked, Inbound, Person, Place
 from bot.prompt import PromptBuilder
 from bot.toolkit import Toolbox
-from chaos.conversation import CASE, Conversation, Verdict
+from chaos.conversation import Conversation, Verdict
 from chaos.inside import TOOLS, TOOLS_URL, Jump, Role
 from chaos.observer import Forward, Judge, Observer
 from chaos.plan import Plan
 from chaos.process import Killed, Process
+from chaos.scripts import CASE
 from simulator import slack, telegram
 from simulator.app import Simulator
 from simulator.model import ModelServer
@@ -51,6 +52,9 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "of-no-account",
 }
 SECRETS_PATH = "/kabar/chaos"
+
+AGENT = Path(__file__).parent / "agent"
+"""The folder that an owner writes: one subagent."""
 
 WEBHOOK_SECONDS = 10
 """What infra/template.yaml gives the webhook function."""
@@ -115,6 +119,7 @@ class Deployment:
             "KABAR_BUCKET": self._bucket,
             "KABAR_SECRETS_PATH": SECRETS_PATH,
             "KABAR_ALLOWED_USERS": "*",
+            "KABAR_AGENT_DIR": str(AGENT),
             "TELEGRAM_API_BASE_URL": f"{base}/telegram",
             "SLACK_API_BASE_URL": f"{base}/slack/api/",
             "ANTHROPIC_BASE_URL": f"{base}/model",
@@ -127,7 +132,8 @@ class Deployment:
 
     def _reply(self, request: dict[str, Any]) -> Step:
         words = json.dumps([message for message in request["messages"] if message["role"] == "user"])
-        return self._conversations[int(CASE.findall(words)[0])].answer(request)
+        (case, *_) = CASE.findall(words)
+        return self._conversations[int(case.removeprefix("case-"))].answer(request)
 
     async def _tool(self, request: Request) -> Response:
         return PlainTextResponse(f"{request.path_params['name']}: done")

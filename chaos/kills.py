@@ -13,7 +13,7 @@ from msgspec import Struct
 from chaos.conversation import Conversation
 from chaos.observer import Exchange
 from chaos.plan import Hold, Plan
-from chaos.scripts import LongTurn
+from chaos.scripts import Errands, LongTurn
 from simulator.world import Platform
 
 Phase = Literal["before", "middle", "after"]
@@ -37,6 +37,7 @@ class Kills(Plan):
 
     fresh = True
     """So that every conversation makes the same requests, those of a cold start included."""
+    script: type[LongTurn] = LongTurn
 
     def __init__(self, platform: Platform, most: int | None = None) -> None:
         self.name = f"{platform}:kill"
@@ -68,7 +69,7 @@ class Kills(Plan):
             await self._pass_on(exchange)
 
     def _conversation(self, number: int, name: str, point: Point | None) -> Conversation:
-        return Conversation(number, self._platform, f"{self.name} {name}", LongTurn(self._platform), point)
+        return Conversation(number, self._platform, f"{self.name} {name}", self.script(self._platform), point)
 
     async def _pass_on(self, exchange: Exchange) -> None:
         await exchange.pass_on()
@@ -79,6 +80,16 @@ class Kills(Plan):
         if exchange.call.service == "model":
             self._recorded.append(Point(label, ordinal, "middle", exchange.chunks // 2))
         self._recorded.append(Point(label, ordinal, "after", exchange.chunks))
+
+
+class SubagentKills(Kills):
+    """Two subagents work side by side in the middle of the turn."""
+
+    script = Errands
+
+    def __init__(self, platform: Platform, most: int | None = None) -> None:
+        super().__init__(platform, most)
+        self.name = f"{platform}:subagents"
 
 
 class ContinuedKills(Kills):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from chaos import faults
-from chaos.kills import ContinuedKills, Kills
+from chaos.kills import ContinuedKills, Kills, SubagentKills
 from chaos.plan import Plan
 
 FAULTS: tuple[type[faults.Faults], ...] = (
@@ -19,6 +19,7 @@ FAULTS: tuple[type[faults.Faults], ...] = (
 KILLS: dict[str, Callable[[int | None], Plan]] = {
     "telegram:kill": lambda most: Kills("telegram", most),
     "slack:kill": lambda most: Kills("slack", most),
+    "telegram:subagents": lambda most: SubagentKills("telegram", most),
     "telegram:continued": lambda most: ContinuedKills("telegram", most),
 }
 NAMES = ("wakes", *KILLS, *(plan.name for plan in FAULTS if plan is not faults.Wakes))

@@ -80,6 +80,44 @@ class LongTurn:
         return f"{self._opening} {self._answer}".split()
 
 
+CASE = re.compile(r"case-\d+")
+"""How a question names its conversation, so that the model knows whose request it reads."""
+ERRAND = re.compile(r"errand-\d+")
+
+
+def errand_of(request: dict[str, Any]) -> str:
+    """Which errand a subagent asks the model for, "" where it is the bot itself."""
+    return errand_in(str(request["messages"][0]["content"]))
+
+
+def errand_in(words: str) -> str:
+    found = ERRAND.search(words)
+    return found.group() if found else ""
+
+
+class Errands(LongTurn):
+    """The same with two subagents side by side in place of the tools; one of them uses the one that may run once only.
+    None of their words are for the person."""
+
+    def reply(self, step: int, request: dict[str, Any]) -> Step:
+        if errand := errand_of(request):
+            return self._run(errand)[step]
+        return self._sent(request) if step == 0 else super().reply(step, request)
+
+    def _sent(self, request: dict[str, Any]) -> Step:
+        """A task names the conversation, as the question does."""
+        (case, *_) = CASE.findall(str(request["messages"]))
+        tasks = {f"errand-{number}": f"{case} errand-{number}" for number in (1, 2)}
+        calls = (call("delegate", {"agent": "scout", "task": task}, id=id) for id, task in tasks.items())
+        return reply(text(self._opening), *calls, pace=self._pace * 2)
+
+    def _run(self, errand: str) -> Sequence[Step]:
+        looks = (call("look", {"at": "the house"}), call("weigh", {"what": "it"}))
+        books = (call("book", {"what": "a room"}),)
+        calls = looks if errand == "errand-1" else books
+        return reply(text("errand-begins"), *calls, pace=self._pace), reply(text("errand-ends"), pace=self._pace)
+
+
 ASKED = re.compile(r"question-\d+")
 
 

@@ -30,6 +30,8 @@ class Provider:
         facts = facts_of(name)
         if self._kind == "bedrock":
             facts = on_bedrock(facts)
+        if self._kind == "messages":  # whose server it is nobody knows, whatever the model is called
+            facts = replace(facts, server_tools=False)
         if name != self._settings.kabar_model:
             return facts
         if self._settings.kabar_model_features:

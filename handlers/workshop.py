@@ -43,6 +43,7 @@ from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
 from bot.version import VERSION
 from bot.web.provided import server_tools
+from handlers.delegation import delegation
 from handlers.provider import Provider
 from handlers.settings import Settings, models, names
 
@@ -92,7 +93,8 @@ def make_workshop(
 ) -> Workshop:
     """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it.
 
-    ``refit`` has the last word on the tools: an evaluation leaves some out, or puts others in their place.
+    ``refit`` has the last word on the tools, the subagents' too: an evaluation leaves some out, or puts others in
+    their place.
     """
     store, blobs, wake, clock = parts.store, parts.blobs, parts.wake, parts.clock
     provider = Provider(settings)
@@ -102,25 +104,10 @@ def make_workshop(
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
-    toolbox = Toolbox(refit([*TOOLS, *hands, *web, *more_tools]))
+    tools = [*TOOLS, *hands, *web, *more_tools]
     channels = {**_channels(settings), **more_channels}
-    max_tokens = min(settings.kabar_max_tokens, facts.output)
-    prompts = PromptBuilder(
-        _instructions(settings.kabar_agent_dir),
-        toolbox,
-        max_tokens,
-        caching=facts.caching,
-        read=facts.read,
-        server_tools=server_tools(facts),
-    )
-    limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
-    policy = _policy(settings, provider)
-    folding = Folding(prompts, policy, limits)
-    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
-    if access.everyone:
-        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
-    budget = _budget(settings)
     attachments = Attachments(channels, blobs, reader, clock)
+    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     people = People(store, channels, access, clock)
     listening = Listening(people, attachments)
 
@@ -133,6 +120,35 @@ def make_workshop(
         approvers=names(settings.kabar_approvers),
         guests=names(settings.kabar_guest_tools),
     )
+    cheaper = illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None
+    tools += delegation(
+        settings,
+        refit(tools),
+        provider,
+        illustrated,
+        usual=settings.kabar_cheaper_model or summary_model(settings.kabar_model),
+        cheaper=cheaper,
+        policy=_own_policy(settings, provider),
+        listening=listening,
+        gate=gate,
+        clock=clock,
+    )
+    toolbox = Toolbox(refit(tools))
+    max_tokens = min(settings.kabar_max_tokens, facts.output)
+    prompts = PromptBuilder(
+        _instructions(settings.kabar_agent_dir),
+        toolbox,
+        max_tokens,
+        caching=facts.caching,
+        read=facts.read,
+        server_tools=server_tools(facts),
+    )
+    limits = marks(facts.context, max_tokens, settings.kabar_context_tokens)
+    policy = _policy(settings, provider)
+    folding = Folding(prompts, policy, limits)
+    if access.everyone:
+        log.warning("KABAR_ALLOWED_USERS=<*> | everybody may talk to this bot, at its owner's cost")
+    budget = _budget(settings)
     agent = Agent(
         model=illustrated(settings.kabar_model),
         prompts=prompts,
@@ -142,7 +158,7 @@ def make_workshop(
         folding=folding,
         listening=listening,
         gate=gate,
-        cheaper=illustrated(settings.kabar_cheaper_model) if settings.kabar_cheaper_model else None,
+        cheaper=cheaper,
         others={name: illustrated(name) for name in models(settings)},
     )
     doorstep = Doorstep(store, wake, access, clock)
@@ -200,13 +216,18 @@ def _transcription(settings: Settings) -> Transcription | None:
 
 def _policy(settings: Settings, provider: Provider) -> Policy:
     """How a long conversation is made shorter."""
+    own = _own_policy(settings, provider)
+    compacts = settings.kabar_context_policy == "compact" and provider.facts(settings.kabar_model).compaction
+    return Compact(provider.model(settings.kabar_model), own) if compacts else own
+
+
+def _own_policy(settings: Settings, provider: Provider) -> Policy:
+    """The same without the help of the model's provider."""
     if settings.kabar_context_policy == "window":
         return Window()
     name = settings.kabar_summary_model or summary_model(settings.kabar_model)
     # Two bytes for a token is less than most languages need; the rest is for instructions and the summary itself.
-    summarise = Summarise(provider.model(name), min(provider.facts(name).context, MOST_SUMMED_UP))
-    compacts = settings.kabar_context_policy == "compact" and provider.facts(settings.kabar_model).compaction
-    return Compact(provider.model(settings.kabar_model), summarise) if compacts else summarise
+    return Summarise(provider.model(name), min(provider.facts(name).context, MOST_SUMMED_UP))
 
 
 def summary_model(model: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 INDONESIAN_WORDS = re.compile(
     r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|cari|carikan|dari|dengan|gambar|grafik|halo"
     r"|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lambat|lupakan|panjang|pelan|pengingat|persen|pukul"
-    r"|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|terima|tidak|tolong|untuk|yang|zona waktu)\b",
+    r"|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|telusuri|terima|tidak|tolong|untuk|yang|zona waktu)\b",
     re.IGNORECASE,
 )
 
@@ -48,7 +48,7 @@ Here is what I can show you:
 - **memory**: tell me *my name is Ayu*, later ask *what is my name*; or say *remember that I like tea*
 - **files**: send me some; say *list files*, *make a file* or *draw a chart*
 - **reminders**: say *remind me in 2 minutes to stretch*
-- **the web**: say *search for Bromo weather*, or *open* and an address
+- **the web**: say *search for Bromo weather*, or *open* and an address; *research Bromo weather* asks another agent
 - **streaming**: say *long* or *slow*""",
     result="`{sum}` = **{value}**",
     time="It is **{value}**.",
@@ -120,7 +120,8 @@ Ini yang bisa saya tunjukkan:
 - **ingatan**: katakan *nama saya Ayu*, lalu tanya *siapa nama saya*; atau *ingat bahwa saya suka teh*
 - **berkas**: kirim saja kepada saya; katakan *daftar berkas*, *buat berkas* atau *buat grafik*
 - **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*
-- **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat
+- **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat; *telusuri cuaca Bromo* bertanya
+  kepada agen lain
 - **aliran teks**: katakan *panjang* atau *pelan*""",
     result="`{sum}` = **{value}**",
     time="Sekarang **{value}**.",

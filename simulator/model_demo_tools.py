@@ -53,6 +53,12 @@ def _reminder(found: re.Match[str]) -> Json:
     return {"text": what, "when": f"in {number} {UNITS.get(unit, unit)}"}
 
 
+def _research(found: re.Match[str]) -> Json:
+    """The task is in words that ask the one who gets it, this model again, for a search."""
+    what = _named(found)
+    return {"agent": "researcher", "task": f"search for {what}" if found["en"] else f"cari {what} di web"}
+
+
 TRICKS = (
     _trick(
         "remind",
@@ -69,6 +75,7 @@ TRICKS = (
     _trick("forget_fact", r"\bforget (?:that |about )?(.+)", r"\blupakan (.+)", _one("fact")),
     _trick("web_fetch", r"\b(?:open|fetch|read) (https?://\S+)", r"\b(?:buka|baca) (https?://\S+)", _one("url")),
     _trick("search_files", r"\b(?:find|search) (.+?) in (?:my|the) files", r"\bcari (.+?) di berkas", _one("words")),
+    _trick("delegate", r"\bresearch (?P<en>.+)", r"\btelusuri (?P<id>.+)", _research),
     _trick(
         "web_search",
         r"\b(?:search|look) (?:the web |online )?for (.+)",

@@ -49,6 +49,10 @@ MAX_PIXELS_OF_MANY = 2000
 
 TOOL_NAME = "^[a-zA-Z0-9_-]{1,128}$"
 TOOL_ID = "^[a-zA-Z0-9_-]+$"
+MAX_STRICT = 20
+NOT_IN_STRICT = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems"}
+)
 TOOL_FIELDS = frozenset(
     {
         "name",
@@ -320,10 +324,27 @@ def _tools(request: Json) -> Iterator[str]:
             yield f"{where}.input_schema: Field required"
         elif schema.get("type") != "object":
             yield f"{where}.input_schema.type: Input should be 'object'"
+        elif tool.get("strict"):
+            yield from _strict(f"{where}.input_schema", schema)
+    if sum(bool(tool.get("strict")) for tool in tools) > MAX_STRICT:
+        yield f"tools: Too many strict tools: at most {MAX_STRICT} are allowed."
     if len({str(tool.get("name")) for tool in tools}) < len(tools):
         yield "tools: Tool names must be unique."
     if request.get("tool_choice") and not tools:
         yield "tool_choice: `tool_choice` may only be specified while providing `tools`."
+
+
+def _strict(where: str, schema: Json) -> Iterator[str]:
+    """A grammar is made of a strict tool's schema, which can hold less than JSON Schema does."""
+    if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+        yield f"{where}: For 'object' type, 'additionalProperties' must be explicitly set to false"
+    if words := sorted(schema.keys() & NOT_IN_STRICT):
+        yield f"{where}: For '{schema.get('type')}' type, properties {', '.join(words)} are not supported"
+    inside = [*(schema.get("properties") or {}).items(), *(schema.get("$defs") or {}).items()]
+    inside += [("items", schema["items"])] if "items" in schema else []
+    inside += [("anyOf", each) for each in schema.get("anyOf") or ()]
+    for name, each in inside:
+        yield from _strict(f"{where}.{name}", each)
 
 
 def _pairs(request: Json) -> Iterator[str]:

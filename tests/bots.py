@@ -29,15 +29,17 @@ from bot.errors import StoreUnavailable
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
-from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder
+from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder, ToolRun
 from bot.pages import Pages
 from bot.people import People
 from bot.policies.window import Window
 from bot.ports import Change, Channel, Clock, Model, Policy, Store, Wake
 from bot.prompt import PromptBuilder
 from bot.reminding import Reminders
+from bot.subagents import BASE, Subagent
 from bot.toolkit import Toolbox, ToolFault, tool
 from bot.tools.calculator import calculator
+from bot.tools.delegate import delegate_tool
 from bot.tools.reopen import reopen
 from bot.turn import Outcome, Turns
 from simulator.script import Line, ScriptedModel, scripted
@@ -48,17 +50,36 @@ EVERYONE = Access(everyone=True)
 
 
 class WatchedStore(SQLiteStore):
-    """Tells when the inbox is looked into, and fails at the steps that ``fails_at`` names."""
+    """Tells when the inbox is looked into and what is stored, and fails at the steps that ``fails_at`` names."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         super().__init__(path, clock)
         self.fails_at: Callable[[Change], bool] = lambda change: False
         self._looked = asyncio.Event()
+        self._stored = asyncio.Event()
 
     async def commit(self, head: Head, change: Change) -> Head:
         if self.fails_at(change):
             raise StoreUnavailable("overloaded")
-        return await super().commit(head, change)
+        stored = await super().commit(head, change)
+        self._stored.set()
+        return stored
+
+    async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
+        first = await super().put_tool_run(conversation, run)
+        self._stored.set()
+        return first
+
+    async def holds(self, **rows: int) -> None:
+        """Until so many rows are in these tables."""
+        async with asyncio.timeout(WAIT):
+            while any(self.count(table) != wanted for table, wanted in rows.items()):
+                await self._stored.wait()
+                self._stored.clear()
+
+    def count(self, table: str) -> int:
+        (rows,) = self._database.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(rows)
 
     async def inbox(self, conversation: str) -> list[Inbound]:
         inbox = await super().inbox(conversation)
@@ -173,6 +194,27 @@ class MemoryBlobs:
         self._kept = {key: data for key, data in self._kept.items() if key.partition("/")[0] != conversation}
 
 
+@dataclass(frozen=True)
+class Scout:
+    """The subagent of these tests, named "scout"; with the tools of the bot where it is given no others."""
+
+    tools: Toolbox | None = None
+    seconds: int = 60
+    limits: Limits = field(default_factory=Limits)
+
+    def hired(
+        self, toolbox: Toolbox, model: Model, clock: Clock, listening: Listening, gate: Gate, cheaper: Model | None
+    ) -> Toolbox:
+        """The same tools, and the one that gives it tasks."""
+        own = self.tools or toolbox
+        prompts = PromptBuilder("Scout ahead.", own, 1_000, base=BASE)
+        folding, alone = Folding(prompts, Window(), Marks()), replace(gate, unattended=True)
+        agent = Agent(model, prompts, own, clock, self.limits, folding, listening, alone, cheaper)
+        known = (toolbox.find(each["name"]) for each in toolbox.definitions())
+        subagent = Subagent("scout", "Looks at places.", agent, self.seconds)
+        return Toolbox([*filter(None, known), delegate_tool([subagent], clock)])
+
+
 def turns_of(
     store: Store,
     channels: Mapping[str, Channel],
@@ -191,14 +233,17 @@ def turns_of(
     models: Mapping[str, Model] = MappingProxyType({}),
     follows: bool = False,
     gate: Gate | None = None,
+    scout: Scout | None = None,
 ) -> tuple[Turns, Agent]:
     """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere."""
     budget, blobs = budget or Budget(), FileBlobs(files) if files else MemoryBlobs()
-    prompts = PromptBuilder("Be kind.", toolbox, 1_000)
-    folding = Folding(prompts, policy or Window(), at or Marks())
     attachments = Attachments(channels, blobs, FileReader(None), clock)
     people = People(store, channels, access, clock)
     listening = Listening(people, attachments)
+    if scout:
+        toolbox = scout.hired(toolbox, Illustrated(model, blobs), clock, listening, gate or Gate(), cheaper)
+    prompts = PromptBuilder("Be kind.", toolbox, 1_000)
+    folding = Folding(prompts, policy or Window(), at or Marks())
     models = {name: Illustrated(each, blobs) for name, each in models.items()}
     agent = Agent(
         Illustrated(model, blobs),
@@ -247,6 +292,7 @@ async def bot_on(
     follows: bool = False,
     tools: Toolbox | None = None,
     gate: Gate | None = None,
+    scout: Scout | None = None,
     channels: Sequence[str] = ("telegram",),
     channel: RecordingChannel | None = None,
 ) -> AsyncIterator[Bot]:
@@ -275,6 +321,7 @@ async def bot_on(
             models={name: AnthropicModel(anthropic, name) for name in models},
             follows=follows,
             gate=gate,
+            scout=scout,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

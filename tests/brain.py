@@ -16,9 +16,12 @@ from bot.messages import Json, Reply
 from bot.ports import Clock, OnText, Prompt
 from simulator.model_rules import faults
 
-STEPS = ("look", "book", "both", "pause", "overlong")
+STEPS = ("look", "book", "both", "pause", "overlong", "send")
 """One model call each: a read; a write; three parallel calls; a pause of the provider's; a call cut at the length
-limit."""
+limit; tasks for two subagents at once."""
+
+TASKS = ("look book", "look look")
+"""What the two are to do, in words of the same kind."""
 
 ENDINGS = ("refuse", "cut", "fault", "busy", "away", "full")
 """``refuse`` and ``cut`` are stop reasons of the answer. ``fault``: the request is refused, every time. ``busy``: the
@@ -46,7 +49,7 @@ class Brain:
         turn = Turn(wire["messages"])
         self._fail_as_told(turn)
         if prompt.allow_tools and turn.steps_left:
-            return await self._step(turn.steps_left[0], turn.found, on_text)
+            return await self._step(turn.steps_left[0], turn, on_text)
         if "refuse" in turn.words:
             return Reply([], "refusal")
         text = " ".join(["Re:", *turn.ids])
@@ -67,14 +70,16 @@ class Brain:
                 case "full" if times < 1:
                     raise PromptTooLong("as told")
 
-    async def _step(self, word: str, found: list[Json], on_text: OnText) -> Reply:
+    async def _step(self, word: str, turn: "Turn", on_text: OnText) -> Reply:
         thought = {"type": "thinking", "thinking": f"I {word}.", "signature": "signed"}
         await self._speak("One moment.", on_text)
-        said = [*found, thought, _text("One moment.")]
+        said = [*turn.found, thought, _text("One moment.")]
         if word == "pause":
             id = f"srvtoolu_{next(self._ids)}"
             search = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}}
             return Reply([*said, search], "pause_turn")
+        if word == "send":
+            return Reply([*said, *(self._task(f"{turn.ids[0]} {task}") for task in TASKS)], "tool_use")
         tools = {"look": ["look"], "book": ["book"], "both": ["book", "look", "book"], "overlong": ["book"]}[word]
         calls = [self._call(tool) for tool in tools]
         return Reply([*said, *calls], "max_tokens" if word == "overlong" else "tool_use")
@@ -83,6 +88,10 @@ class Brain:
         """Its argument is its own id, so that whoever counts what was done counts calls."""
         id = f"toolu_{next(self._ids)}"
         return {"type": "tool_use", "id": id, "name": tool, "input": {"what": id}}
+
+    def _task(self, task: str) -> Json:
+        id = f"toolu_{next(self._ids)}"
+        return {"type": "tool_use", "id": id, "name": "delegate", "input": {"agent": "scout", "task": task}}
 
     async def _speak(self, text: str, on_text: OnText) -> None:
         for word in text.split(" "):

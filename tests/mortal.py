@@ -254,6 +254,9 @@ class ProcessChannel:
     async def introduce(self, place: Place, person: Person) -> Person:
         return await self._process.step("platform", partial(self._channel.introduce, place, person))
 
+    async def named(self, place: Place, words: str) -> str:
+        return await self._process.step("platform", partial(self._channel.named, place, words))
+
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return await self._process.step("platform", partial(self._channel.earlier, place, before))
 

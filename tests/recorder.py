@@ -13,7 +13,8 @@ WAIT = 10.0  # seconds; a bound, not a pause
 
 class RecordingChannel:
     """The Channel port. ``shown`` is what a person sees now, in order; ``calls`` is everything that was asked,
-    ``buttons`` those under the message touched last; ``files`` are what people sent, by id, ``uploads`` what we sent.
+    ``buttons`` those under the message touched last; ``files`` are what people sent, by id, ``uploads`` what we sent;
+    ``names`` are those of people, by id.
 
     ``faults`` maps a method to errors for its next calls; ``arrives`` makes a failing send arrive all the same.
     """
@@ -38,6 +39,7 @@ class RecordingChannel:
         self.files: dict[str, bytes] = {}
         self.uploads: list[Upload] = []
         self.said_before: tuple[Quote, ...] = ()
+        self.names: dict[str, str] = {}
         self.calls: list[tuple[str, str]] = []
         self.faults: dict[str, list[SendError | FileRefused]] = {}
         self.arrives = False
@@ -69,6 +71,11 @@ class RecordingChannel:
 
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return self.said_before
+
+    async def named(self, place: Place, words: str) -> str:
+        for user, name in self.names.items():
+            words = words.replace(f"@{user} ", f"@{name} ({user}) ")
+        return words
 
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         await self._note("fetch", attachment.id)

@@ -4,6 +4,7 @@ import pytest
 
 from bot.access import NEVER, Access, read_access
 from bot.messages import Person
+from tests.say import ANN
 
 
 def lets_in(person_id: str, *, owner: str = "", allowed: str = "") -> bool:
@@ -97,3 +98,7 @@ def test_a_group_makes_nobody_more_than_a_guest(given: str, chat: str, role: str
 )
 def test_the_owner_can_be_written_to_where_the_setting_names_one_account(owner: str, person: str) -> None:
     assert read_access(owner, "").owner_id == person
+
+
+def test_the_owner_can_not_be_shut_out() -> None:
+    assert Access(owner=ANN.id).role(ANN, "banned") == "owner"

@@ -2,13 +2,14 @@
 
 import asyncio
 from pathlib import Path
+from time import time
 
 import pytest
 from msgspec.structs import replace
 
 from bot.access import Access
 from bot.errors import SendUncertain
-from bot.messages import Attachment, Inbound, Place
+from bot.messages import Attachment, Inbound, Place, Quote
 from bot.turn import Outcome
 from simulator.model_reply import Refusal
 from simulator.script import call, text
@@ -234,3 +235,22 @@ async def test_what_two_people_ask_at_once_is_two_turns_each_with_its_own_asker(
         await bot.wakes(GROUP.conversation)
         assert bot.channel.shown == ["For Ann.", "For Budi."]
         assert bot.channel.replied_to == ["1", "2"]
+
+
+async def test_a_reminder_is_told_and_can_be_spoken_of_afterwards(path: Path) -> None:
+    async with bot_on(path, text("In ten minutes, then.")) as bot:
+        await bot.hears(replace(inbound("Pay the rent", 1), kind="due", id=f"due.r1.{int(time())}", data="r1"))
+        await bot.wakes()
+        assert bot.channel.shown == ["⏰ Pay the rent"] and bot.model.requests == []
+        await bot.hears(inbound("again in ten minutes", 2))
+        await bot.wakes()
+        assert "⏰ Pay the rent" in str(bot.model.requests[0]["messages"])
+
+
+async def test_the_model_hears_who_is_named_in_a_message_and_in_what_it_quotes(path: Path) -> None:
+    async with bot_on(path, text("I asked them.")) as bot:
+        bot.channel.names = {"U2": "Budi", "U3": "Cici"}
+        await bot.hears(inbound("ask @U2 about it", quote=Quote("says @U3 too", "Ann")))
+        await bot.wakes()
+        said = " ".join(words(bot.model.requests[0]))
+        assert "ask @Budi (U2) about it" in said and "says @Cici (U3) too" in said

@@ -120,3 +120,12 @@ def test_everything_is_deleted_only_after_a_second_word() -> None:
 def test_the_thread_setting_is_offered_where_there_are_threads() -> None:
     page = told("settings", place=GROUP)
     assert page is not None and not any("follow" in button.data for button in page.buttons)
+
+
+def test_a_choice_made_anew_is_another_tap_than_the_same_one_sent_twice() -> None:
+    pages = [told("settings", here=Here(models=MODELS, now=now)) for now in (1_800_000_000, 1_800_000_002)]
+    (first, again) = ([button.data for button in page.buttons] for page in pages if page)
+    assert not {*first} & {*again}
+    for data in first:
+        name, value = data.split(":", 2)[1:]
+        assert changed(ChatSettings(), name, value, MODELS) and len(data.encode()) <= LONGEST_DATA

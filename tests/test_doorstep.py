@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from bot.access import NEVER, Access
 from bot.approvals import Gate
 from bot.budget import Budget
-from bot.messages import Counter, Inbound, Person, Place, Profile
+from bot.messages import ChatSettings, Counter, Entry, Inbound, Person, Place, Profile
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results, tap, words
 from tests.say import ANN, BUDI, GROUP, HERE, inbound
@@ -198,3 +198,72 @@ async def test_a_private_memory_is_never_told_in_a_group(path: Path) -> None:
         await says(bot, "add my pin hint is blue", 1, sender=ANN, place=HERE, command="memory")
         await says(bot, "hello", 2, sender=ANN, place=GROUP)
         assert "blue" not in str(bot.model.requests[0])
+
+
+# What a guest can do to a group.
+
+
+async def opened(bot: Bot) -> list[Entry]:
+    """A group whose people are guests, in which the owner has asked something; what is kept of it."""
+    await says(bot, "", 1, sender=ANN, place=GROUP, command="allow")
+    await says(bot, "add we meet on Mondays", 2, sender=ANN, place=GROUP, command="memory")
+    await says(bot, "the secret is blue", 3, sender=ANN, place=GROUP)
+    return await bot.entries(GROUP.conversation)
+
+
+async def is_as_it_was(bot: Bot, before: list[Entry]) -> bool:
+    head = await bot.store.claim(GROUP.conversation, "looks", 1)
+    facts = (await bot.store.profile(f"chat:{GROUP.conversation}")).facts
+    kept = (await bot.entries(GROUP.conversation))[: len(before)] == before
+    assert head is not None
+    return kept and head.since == 1 and replace(head.settings, turn_cost=0) == ChatSettings() and len(facts) == 1
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("forget yes", "new", "reset", "export", "settings", "compact", "unremind x", "remind cancel 1"),
+        *("memory clear", "memory add we never meet", "model y", "language id", "meanwhile queue"),
+    ],
+)
+async def test_a_guest_of_a_group_changes_nothing_for_the_others(path: Path, typed: str) -> None:
+    async with bot_on(path, text("Noted."), access=OWNED, models=["x", "y"]) as bot:
+        before = await opened(bot)
+        command, _, rest = typed.partition(" ")
+        assert "Tamu" in await says(bot, rest, 4, place=GROUP, command=command)
+        assert await is_as_it_was(bot, before)
+        assert bot.channel.uploads == []
+
+
+@pytest.mark.parametrize("data", ["do:forget", "set:language:id", "do:new"])
+async def test_nor_does_a_guest_s_tap_on_somebody_else_s_button(path: Path, data: str) -> None:
+    async with bot_on(path, text("Noted."), access=OWNED) as bot:
+        before = await opened(bot)
+        shown = bot.channel.shown
+        await bot.hears(replace(tap(data, 50, sender=BUDI, place=GROUP), native_id=next(iter(bot.channel.messages))))
+        await bot.wakes(GROUP.conversation)
+        assert bot.channel.shown[:-1] == shown and "Tamu" in bot.channel.shown[-1]
+        assert await is_as_it_was(bot, before)
+
+
+async def test_in_a_chat_of_their_own_a_guest_may_forget_it_all(path: Path) -> None:
+    async with bot_on(path, access=OWNED) as bot:
+        await bot.store.keep_profile(BUDI.id, Profile(role="guest"))
+        assert (await says(bot, "yes", 1, command="forget")).startswith("Terhapus")
+
+
+@pytest.mark.parametrize("command", ["retry", "undo"])
+async def test_a_question_is_done_again_or_taken_back_by_whoever_asked_it_only(path: Path, command: str) -> None:
+    async with bot_on(path, text("Noted."), access=OWNED) as bot:
+        before = await opened(bot)
+        assert "milik orang lain" in await says(bot, "", 4, place=GROUP, command=command)
+        assert await is_as_it_was(bot, before)
+
+
+async def test_an_anonymous_admin_hears_once_a_day_in_each_group_why_nobody_answers(path: Path) -> None:
+    hidden, other = Person(min(NEVER)), replace(GROUP, conversation="telegram:-6", chat="-6")
+    async with bot_on(path, access=Access(everyone=True)) as bot:
+        for number, place in enumerate((GROUP, GROUP, other)):
+            await says(bot, "hello?", number, sender=hidden, place=place)
+        assert [each.split(",")[0] for each in bot.channel.shown] == ["You write as an anonymous admin"] * 2
+        assert [place.chat for place in bot.channel.places] == ["-5", "-6"]

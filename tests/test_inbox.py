@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from bot.inbox import LONG, asked_in, run_of, said_in, still_arriving, to_us, turn_with, with_edits
+from bot.inbox import LONG, asked_in, last_question, run_of, said_in, still_arriving, to_us, turn_with, with_edits
 from bot.messages import Ended, Inbound, Returned
 from tests.bots import edit
-from tests.say import asked, inbound, returned
+from tests.say import answered, asked, inbound, returned
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,10 @@ def test_an_edit_that_steered_a_turn_is_not_the_message_it_edits() -> None:
 def test_what_was_said_in_a_turn_is_its_question_and_what_was_added() -> None:
     assert [each.text for each in said_in("t2", RECORD)] == ["second", "added"]
     assert said_in("t9", RECORD) == []
+
+
+def test_a_reminder_is_no_question_to_answer_again() -> None:
+    told = asked("tea", "t3", number=4)
+    record = [asked("first", "t1", number=1), answered("One."), told, Ended("t3", "reminded", shown="⏰ tea")]
+    assert last_question(record) == record[0]
+    assert last_question(record[2:]) is None

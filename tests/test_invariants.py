@@ -54,10 +54,11 @@ from bot.messages import (
     Returned,
     Summary,
 )
+from bot.nested import records_in
 from bot.ports import Clock, Manner, OnText, Prompt, Rendered, Store
 from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome, Turns
-from tests.bots import turns_of
+from tests.bots import Scout, turns_of
 from tests.brain import ENDINGS, STEPS, Brain, ids_in
 from tests.mortal import (
     Fate,
@@ -102,8 +103,8 @@ FAULTS: dict[str, tuple[str, Callable[[], SendError]]] = {
     "a message to edit is gone": ("edit", lambda: MessageGone("message to edit not found")),
 }
 
-STEPS_OF_A_TURN = 22
-"""With one tool call and two replies."""
+STEPS_OF_A_TURN = {"book": range(1, 23), "send": range(1, 73, 1 if DEEP else 2)}
+"""With one tool call and two replies; with two subagents as well, who have two tool calls each."""
 
 MOST_WAKES = 60
 """After which everything must be quiet."""
@@ -329,6 +330,7 @@ class World:
             ProcessWake(process, self),
             access=self._access,
             limits=Limits(model_calls=8, pauses=8),
+            scout=Scout(seconds=3_600),
         )
         return turns
 
@@ -418,6 +420,15 @@ class World:
             assert head.last == len(self.seen[conversation])
         for chat in self.chats:
             self._check_chat(chat)
+
+    def check_paid_once(self, at_once: int) -> None:
+        """After one thing went wrong: only replies that were on their way then were asked for again."""
+        stored = 0
+        for conversation in self._conversations():
+            record = self.elsewhere.call(self.store.record, conversation, 1)
+            nested = self.elsewhere.call(records_in, self.store, conversation, record)
+            stored += sum(isinstance(step.entry, Answered) for steps in (record, *nested.values()) for step in steps)
+        assert stored <= self.brain.calls <= stored + at_once
 
     def _check_record_grew(self, conversation: str) -> None:
         before = self.seen.get(conversation, [])
@@ -817,13 +828,16 @@ def test_whatever_happens_every_message_is_answered_once_and_nothing_is_done_twi
     )
 
 
+@pytest.mark.parametrize("plan", list(STEPS_OF_A_TURN))
 @pytest.mark.parametrize("how", HOWS)
 def test_whichever_step_of_a_turn_with_an_effect_goes_wrong_it_is_done_and_answered_once(
-    how: How, tmp_path: Path
+    how: How, plan: str, tmp_path: Path
 ) -> None:
-    for at in range(1, STEPS_OF_A_TURN + 1):
+    for at in STEPS_OF_A_TURN[plan]:
         bot = Conversations(lambda clock, at=at: SQLiteStore(tmp_path / f"{at}.sqlite3", clock))  # type: ignore[misc]
-        bot.somebody_writes(chat=0, person=0, plan="book", wakes=1)
+        bot.somebody_writes(chat=0, person=0, plan=plan, wakes=1)
         bot.a_worker_takes_a_wake(which=0, fate=Fate(at, how), seconds=60)
         bot.time_passes(20)
+        bot.everything_settles()
+        bot.world.check_paid_once(at_once=2 if plan == "send" else 1)
         bot.teardown()

@@ -12,6 +12,7 @@ from bot import logs
 TELEGRAM = "123456789:AAE" + "x" * 32
 SLACK = "-".join(["xoxb", "1234567890", "abcdefABCDEF"])
 SLACK_APP = "-".join(["xapp", "1", "A0123", "abcdef"])
+SEARCH = "-".join(["tvly", "dev", "abcdefgh"])
 MODEL = "-".join(["sk", "ant", "api03", "abcdefgh"])
 
 
@@ -26,7 +27,9 @@ def written() -> Iterator[io.StringIO]:
     root.setLevel(level)
 
 
-@pytest.mark.parametrize("secret", [TELEGRAM, SLACK, SLACK_APP, MODEL, f"Bearer {MODEL}", TELEGRAM.replace(":", "%3A")])
+@pytest.mark.parametrize(
+    "secret", [TELEGRAM, SLACK, SLACK_APP, MODEL, SEARCH, f"Bearer {MODEL}", TELEGRAM.replace(":", "%3A")]
+)
 def test_a_secret_is_cut_out_of_any_line(written: io.StringIO, secret: str) -> None:
     logs.set_up("INFO")
     logging.getLogger("some.library").info("POST https://api.example/bot%s/getMe", secret)

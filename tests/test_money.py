@@ -19,7 +19,7 @@ from bot.agent import Limits
 from bot.budget import FIRST, Budget
 from bot.clock import SystemClock
 from bot.deadline import Deadline
-from bot.messages import Bill, Counter, Inbound, Place, Spent
+from bot.messages import Attachment, Bill, Counter, Inbound, Place, Spent
 from bot.ports import Store
 from bot.toolkit import Toolbox
 from bot.turn import Outcome, Turns
@@ -219,6 +219,24 @@ async def test_a_flood_of_messages_costs_a_few_turns_and_one_notice(path: Path) 
         assert answers == ["Yes."] * 3
         assert refusal.startswith("That was more than I answer within a minute.")
         assert await bot.store.inbox(HERE.conversation) == []
+
+
+@pytest.mark.parametrize("budget", [Budget(person_day=PRICE), Budget(turns_a_minute=1)])
+async def test_over_a_limit_no_file_is_fetched_until_it_is_asked_anew(path: Path, budget: Budget) -> None:
+    """To listen to a voice costs as much as to answer it."""
+    voice = (Attachment("document", "v", "note.txt"),)
+    async with bot_on(path, said("Yes."), budget=budget, clock=Noon()) as bot:
+        bot.channel.files = {"v": b"hello"}
+        for number in (1, 2):
+            await bot.hears(heard("?", number, attachments=voice))
+            await bot.wakes()
+        assert [method for method, _ in bot.channel.calls].count("fetch") == 1
+        (again,) = bot.channel.buttons
+    async with bot_on(path, said("Two."), budget=budget, clock=Noon(hours_later=24)) as bot:
+        bot.channel.files = {"v": b"hello"}
+        await bot.hears(replace(tap(again.data), sent_at=int(NOON) + 24 * 3600))
+        await bot.wakes()
+        assert "hello" in str(bot.model.requests[0]["messages"])
 
 
 async def test_our_own_answers_are_free_over_every_limit(path: Path) -> None:

@@ -217,7 +217,7 @@ async def due(world: World, reminder: Reminder) -> Inbound:
 
 def told(said: Inbound) -> tuple[Entry, ...]:
     turn = f"t{said.id}"
-    return Asked(turn, (said,)), Ended(turn, "told", said.text)
+    return Asked(turn, (said,)), Ended(turn, "reminded", said.text)
 
 
 async def test_a_reminder_is_told_in_its_own_words_without_the_model(world: World) -> None:

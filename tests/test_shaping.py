@@ -16,7 +16,8 @@ from simulator.model_rules import faults
 
 CLAUDE = facts_of("claude-sonnet-5-5")
 MARK = {"cache_control": {"type": "ephemeral"}}
-TOOL: Json = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}, "strict": True}
+SCHEMA: Json = {"type": "object", "additionalProperties": False}
+TOOL: Json = {"name": "look", "description": "Looks.", "input_schema": SCHEMA, "strict": True}
 PICTURE: Json = {"type": "image", "source": {"type": "url", "url": "https://example.org/cat.png"}}
 DOCUMENT: Json = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Minutes."}}
 CITED: Json = {"type": "text", "text": "Rain.", "citations": [{"type": "web_search_result_location", "url": "u"}]}

@@ -1,9 +1,11 @@
 """Whatever the model sends a tool and whatever the tool does, one result block comes back."""
 
 import asyncio
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import Field
 
 from bot.toolkit import Tool, Toolbox, ToolContext, ToolFault, shorten, tool
 from tests.say import ANN, HERE, call
@@ -166,6 +168,41 @@ def test_definitions_are_the_same_bytes_in_any_order_of_tools() -> None:
         "required": ["text"],
         "additionalProperties": False,
     }
+
+
+@tool(writes=True)
+async def order(
+    what: Annotated[Literal["tea", "coffee"], "What"],
+    notes: Annotated[list[Annotated[str, Field(max_length=9)]], Field(max_length=3), "Wishes"],
+    cups: Annotated[int, Field(ge=1, le=4), "How many"] = 1,
+) -> str:
+    """Order something to drink."""
+    return f"{cups} {what} {notes}"
+
+
+def test_a_tool_that_writes_is_strict_and_says_its_limits_in_words() -> None:
+    [definition] = Toolbox([order]).definitions()
+    assert definition["strict"] is True
+    assert definition["input_schema"]["properties"] == {
+        "what": {"type": "string", "enum": ["tea", "coffee"], "description": "What"},
+        "notes": {
+            "type": "array",
+            "items": {"type": "string", "description": "(maxLength: 9)"},
+            "description": "Wishes (maxItems: 3)",
+        },
+        "cups": {"type": "integer", "default": 1, "description": "How many (maximum: 4, minimum: 1)"},
+    }
+
+
+async def test_what_a_strict_schema_can_not_say_is_checked_all_the_same() -> None:
+    block = {"id": "a", "name": "order", "input": {"what": "tea", "notes": ["without sugar"], "cups": 9}}
+    outcome = await Toolbox([order]).call(block, CONTEXT, 5)
+    assert "cups: Input should be less than or equal to 4" in outcome.result["content"]
+
+
+def test_at_most_twenty_tools_are_strict() -> None:
+    definitions = Toolbox([replace(order, name=f"order_{n:02}") for n in range(25)]).definitions()
+    assert ["strict" in each for each in definitions] == [True] * 20 + [False] * 5
 
 
 def test_two_tools_of_one_name_are_refused() -> None:

@@ -13,7 +13,7 @@ from bot.budget import day_of
 from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
 from bot.intake import sweep
-from bot.messages import Answered, Counter, Ended, Place, Returned
+from bot.messages import Answered, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.turn import Outcome
 from simulator.model_reply import Break, Refusal
@@ -29,7 +29,7 @@ from tests.bots import (
     words,
 )
 from tests.recorder import WAIT
-from tests.say import BUDI, GROUP, HERE, inbound
+from tests.say import ANN, BUDI, GROUP, HERE, inbound
 
 
 @pytest.fixture
@@ -199,8 +199,9 @@ async def test_calls_cut_again_and_again_end_in_an_answer(path: Path) -> None:
         assert bot.channel.shown == ["It does not fit."]
 
 
-async def test_an_answer_cut_at_the_length_limit_says_so(path: Path) -> None:
-    async with bot_on(path, reply(text("Once upon"), stop_reason="max_tokens")) as bot:
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
+async def test_an_answer_cut_at_the_length_limit_says_so(path: Path, reason: str) -> None:
+    async with bot_on(path, reply(text("Once upon"), stop_reason=reason)) as bot:
         await bot.hears(inbound())
         await bot.wakes()
         assert bot.channel.shown[0].startswith("Once upon")
@@ -825,3 +826,22 @@ async def test_a_turn_that_makes_no_progress_ends_by_itself(path: Path) -> None:
             ended = bot.channel.shown
     assert ended
     assert "Reference" in ended[0]
+
+
+async def test_after_an_outage_a_group_of_many_languages_and_strangers_gets_one_notice(path: Path) -> None:
+    access = Access(owner=ANN.id, allowed=frozenset({BUDI.id}))
+    people = (ANN, BUDI, Person("telegram:9", "Eve"))
+    async with bot_on(path, clock=AnHourAhead(), access=access) as bot:
+        old = (inbound(f"old {number}", number, sender=people[number % 3], place=GROUP) for number in range(12))
+        await bot.hears(*old, inbound("", 20, place=GROUP, command="retry"))
+        for _ in range(5):
+            await bot.wakes(GROUP.conversation)
+        assert sorted(each[:8] for each in bot.channel.shown) == ["I was aw", "This bot"]
+        assert await bot.store.inbox(GROUP.conversation) == []
+
+
+async def test_a_button_under_an_old_message_does_what_it_says(path: Path) -> None:
+    async with bot_on(path, clock=AnHourAhead()) as bot:
+        await bot.hears(tap("do:status"))  # Telegram tells when the message was sent, not when it was tapped
+        await bot.wakes()
+        assert bot.channel.shown[-1].startswith("**Status**")

@@ -327,6 +327,24 @@ async def test_stop_in_the_middle_of_a_stream_is_shown(aws: Account, monkeypatch
         assert way.model.hangups == 1
 
 
+async def test_what_a_slash_command_shows_one_person_can_be_tapped(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (call("run_python", {"code": "print(6 * 7)"}), text("Then not."))
+    async with way_of(aws, monkeypatch, *script) as way:
+        slack = way.simulator.slack
+        await slack.command("C0GENERAL", "ann", "settings")
+        page = await way.slack_says("**Settings of this chat**")
+        await slack.tap("C0GENERAL", "ann", page.id, "0.1")
+        await way.slack_says("**Pengaturan obrolan ini**")
+        await slack.command("C0GENERAL", "ann", "please count")
+        question = await way.slack_says("run_python")
+        await slack.tap("C0GENERAL", "ann", question.id, "0.1")
+        await way.slack_says("Then not.")
+        await way.settled()
+        assert {seen.only_for for seen in slack.messages("C0GENERAL") if seen.is_bot} == {"ann"}
+
+
 async def test_slacks_own_stop_button_stops(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     async with way_of(aws, monkeypatch, reply(text("counting " * 500), pace=0.05)) as way:
         question = await way.simulator.slack.say("C0GENERAL", "ann", "@Kabar count")

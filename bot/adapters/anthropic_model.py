@@ -9,6 +9,7 @@ tool arguments are not JSON, and takes a stream that merely ends for a whole mes
 and a response that is closed when its stream is left.
 """
 
+import logging
 import math
 import re
 from collections.abc import AsyncGenerator
@@ -20,6 +21,7 @@ import httpx2
 from anthropic import AsyncAnthropic, AsyncAnthropicBedrock
 from anthropic.types import RawMessageStreamEvent
 from msgspec import DecodeError, ValidationError, json
+from msgspec.structs import replace
 
 from bot.blocks import is_compaction
 from bot.errors import ConfigError, ModelError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
@@ -56,10 +58,14 @@ TOO_LONG = re.compile(
     r"|context size has been exceeded",
     re.IGNORECASE,
 )
+# The grammar that strict tools are compiled to has a limit that nobody tells.
+NO_GRAMMAR = re.compile(r"grammar|\bstrict\b", re.IGNORECASE)
 TOO_LONG_STATUSES = (400, 500, BEGUN)
 # How a connection ends that the server gave up while it was not used.
 DROPPED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 
+
+log = logging.getLogger(__name__)
 
 Client = AsyncAnthropic | AsyncAnthropicBedrock
 
@@ -139,6 +145,16 @@ class AnthropicModel:
             raise ModelUnavailable(f"the model's stream is not readable: {type(fault).__name__}") from fault
 
     async def _open(self, prompt: Prompt) -> Stream:
+        try:
+            return await self._opened(prompt)
+        except anthropic.BadRequestError as fault:
+            if not (self._facts.strict and NO_GRAMMAR.search(str(fault.api_message or fault.message))):
+                raise
+        log.warning("model=<%s> | takes these tools only where none is strict", self._model)
+        self._facts = replace(self._facts, strict=False)  # for good: the prompt's stable part changes once
+        return await self._opened(prompt)
+
+    async def _opened(self, prompt: Prompt) -> Stream:
         body = request(shaped(prompt, self._facts), self._model)
         if self._facts.diagnostics and prompt.compacts is None:
             body["diagnostics"] = {"previous_message_id": prompt.previous or None}

@@ -27,6 +27,9 @@ class PlainChannel:
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return ()
 
+    async def named(self, place: Place, words: str) -> str:
+        return words
+
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         raise FileRefused("Files can not be received here.")
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dotenv import dotenv_values
+from msgspec.structs import replace
 
 from bot import logs
 from bot.errors import ConfigError
@@ -41,6 +42,8 @@ def _parser() -> argparse.ArgumentParser:
 
     chat = commands.add_parser("chat", help="talk to the agent here in the terminal")
     chat.add_argument("--name", default="main", help="which conversation; each name has its own history")
+    chat.add_argument("--model", help="instead of KABAR_MODEL")
+    chat.add_argument("--base-url", help="of a server that speaks the Messages API, instead of ANTHROPIC_BASE_URL")
     chat.set_defaults(command=_chat, quiet=True)
 
     run = commands.add_parser("run", help="real Telegram by long polling, real Slack by Socket Mode")
@@ -85,7 +88,8 @@ def _count(text: str) -> int:
 async def _chat(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.chat import chat
 
-    await chat(settings, options.name)
+    chosen = {"kabar_model": options.model, "anthropic_base_url": options.base_url}
+    await chat(replace(settings, **{name: value for name, value in chosen.items() if value}), options.name)
 
 
 async def _run(settings: Settings, options: argparse.Namespace) -> None:

@@ -1,5 +1,6 @@
 """The files of the chat: what people sent and what was made here, by name."""
 
+import re
 from typing import Annotated
 
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ TYPES = {
     "xml": "application/xml",
 }
 """By the ending of the name; everything else is plain text."""
+
+ADDRESS = re.compile(r"://|www\.|\.\w{2,}[/?]", re.IGNORECASE)
 
 Name = Annotated[str, "Its name as list_files gives it, or its reference file:…"]
 Caption = Annotated[str, Field(max_length=900), "A line to stand under the file, where the answer does not say it"]
@@ -73,6 +76,7 @@ async def write_file(
     """Write a text file and send it to the person. Use it for what they will keep or pass on, such as a table, a letter
     or code; what fits into an answer belongs there. It can not make pictures, PDFs or Office files."""
     kind = TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
+    caption = _without_addresses(caption)
     file = await context.files.keep(name, content.encode(), kind)
     return Output(f"Written; {file.name} is sent with your answer.", files=(replace(file, caption=caption),))
 
@@ -81,8 +85,16 @@ async def write_file(
 async def send_file(name: Name, context: ToolContext, caption: Caption = "") -> Output:
     """Send a file of this chat again, as it is. Use it when the person asks for a file back."""
     kept = await found(name, context)
-    file = File(kept.key, kept.name, kept.media_type, kept.size, caption)
+    file = File(kept.key, kept.name, kept.media_type, kept.size, _without_addresses(caption))
     return Output(f"{kept.name} is sent with your answer.", files=(file,))
+
+
+def _without_addresses(caption: str) -> str:
+    """The caption. Raises ToolFault where an address is in it: Slack fetches a preview of what stands under a file, and
+    with it whatever the address carries, before anybody taps it."""
+    if ADDRESS.search(caption):
+        raise ToolFault("Not sent. A caption can not hold an address: put it into your answer.")
+    return caption
 
 
 async def found(name: str, context: ToolContext) -> Kept:

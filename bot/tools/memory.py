@@ -6,7 +6,8 @@ from bot.memory import MOST, Full
 from bot.toolkit import ToolContext, ToolFault, tool
 
 
-@tool(writes=True, repeatable=True, seconds=10)
+# Outward: it outlives the turn in which words of others may have asked for it.
+@tool(writes=True, outward=True, repeatable=True, seconds=10)
 async def remember(
     fact: Annotated[str, "One short sentence that stands alone, such as: Ann is allergic to peanuts."],
     context: ToolContext,

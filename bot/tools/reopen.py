@@ -12,7 +12,7 @@ PAGE = 8_000
 """Characters of one page."""
 
 
-@tool(seconds=20)
+@tool(seconds=20, untrusted=True)
 async def reopen(
     reference: Annotated[
         str, "As the note or the summary gives it, such as result:1f2e3d4c5b6a:toolu_01A or file:9f86"

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
+from msgspec import structs
+
 from bot.errors import FileRefused
 from bot.files import Files, Kept, named, safe_name
 from bot.messages import File
@@ -110,9 +112,11 @@ async def _output(ran: Ran, context: ToolContext, reader: Reader, seconds: float
     pictures: list[Kept] = []
     for item in ran.files[:MOST_FILES]:
         file = await context.files.keep(item.name, item.data, media_type_of(item.name))
-        files.append(file)
         if len(pictures) < MOST_SHOWN and file.media_type.startswith("image/"):
             pictures += await _shown(file, item.data, context, reader)
+        sizes = ((each.width, each.height) for each in pictures if each.key == file.blob)
+        width, height = next(sizes, (0, 0))
+        files.append(structs.replace(file, width=width, height=height))
     return Output(told(ran, files, seconds), tuple(pictures), tuple(files))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from bot.files import Kept
@@ -60,7 +61,7 @@ async def _picture(found: Readable, picture: Read, context: ToolContext) -> Outp
         raise ToolFault("This is a picture, and pictures can not be shown here. Give its address instead.") from None
     kept = Kept(file.blob, file.name, file.media_type, file.size, width=picture.width, height=picture.height)
     words = f"{LABEL}\nAddress: {found.address}\nA picture, {picture.width} x {picture.height} pixels"
-    return Output(words, pictures=(kept,))
+    return Output(words, (kept,), (replace(file, kept=True, width=picture.width, height=picture.height),))
 
 
 def told(found: Readable, number: int) -> str:

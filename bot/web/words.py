@@ -12,6 +12,11 @@ _UNSEEN = re.compile("[\U000e0000-\U000e007f\u200b\u2060-\u2064\u202a-\u202e\u20
 those that turn the order of words round. The joiners that scripts and emoji need (U+200C, U+200D) stay."""
 
 
+def unhidden(words: str) -> str:
+    """The same words, with what nobody sees written out, as in ``\\u202e``."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), words)
+
+
 def harmless(words: str) -> str:
     """Somebody's words without what nobody sees, in which none of our own marks can be opened or closed."""
     return MARK.sub(r"&lt;\1", _UNSEEN.sub("", words))

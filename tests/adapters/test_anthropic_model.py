@@ -56,6 +56,19 @@ async def answer_to(*steps: Line, asked: Prompt | None = None, **options: Any) -
         return await claude.reply(asked or prompt(), nothing)
 
 
+async def test_a_model_that_can_not_compile_strict_tools_gets_them_plain_from_then_on() -> None:
+    refusal = Refusal(
+        400, "invalid_request_error", "The compiled grammar is too large, reduce the number of strict tools."
+    )
+    strict: Json = {**CALCULATOR, "strict": True}
+    strict["input_schema"] = {**CALCULATOR["input_schema"], "additionalProperties": False}
+    async with scripted(refusal, text("One."), text("Two.")) as script, model(script.url) as claude:
+        for words in ("One.", "Two."):
+            answer = await claude.reply(prompt(tools=[strict]), nothing)
+            assert answer.content[0]["text"] == words
+        assert ["strict" in request["tools"][0] for request in script.requests] == [True, False, False]
+
+
 async def failure_of(*steps: Line, **options: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await answer_to(*steps, **options)

@@ -55,3 +55,13 @@ async def test_ctrl_c_leaves_at_once_while_a_line_is_waited_for(tmp_path: Path) 
         assert await chat.ends() == LEFT
         assert "Traceback" not in chat.output
         assert "Fatal" not in chat.output
+
+
+async def test_a_server_and_a_model_can_be_named_where_it_is_started(tmp_path: Path) -> None:
+    async with scripted(text("Hello.")) as model:
+        named = ("--base-url", model.url, "--model", "my-own-model")
+        async with kabar(tmp_path, "chat", *named) as chat:
+            await chat.hears(b"hi", end=True)
+            assert await chat.ends() == 0
+        assert "Hello." in chat.output
+        assert [request["model"] for request in model.requests] == ["my-own-model"]

@@ -56,6 +56,13 @@ async def test_a_server_of_one_s_own_is_reached_without_a_key() -> None:
     assert reply.content == [text("Hi.")]
 
 
+async def test_a_server_of_one_s_own_runs_no_tools_unless_the_owner_says_so() -> None:
+    async with made(ANTHROPIC_BASE_URL=OWN) as own:
+        assert not own.facts("claude-sonnet-5-5").server_tools
+    async with made(ANTHROPIC_BASE_URL=OWN, KABAR_MODEL_FEATURES="tools,server_tools") as own:
+        assert own.facts("claude-sonnet-5-5").server_tools
+
+
 async def test_bedrock_needs_a_region_and_no_key() -> None:
     async with made(KABAR_PROVIDER="bedrock", AWS_REGION="eu-central-1") as bedrock:
         facts = bedrock.facts("eu.anthropic.claude-sonnet-5-5")

@@ -54,6 +54,11 @@ def said(words: str) -> Json:
     return {"type": "text", "text": words}
 
 
+def strict(**properties: Json) -> Json:
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {"name": "look", "input_schema": schema, "strict": True}
+
+
 def asked(*messages: Json, **fields: Any) -> Json:
     return {"model": "m", "max_tokens": 10, "messages": list(messages)} | fields
 
@@ -268,6 +273,18 @@ MARK: Json = {"type": "ephemeral"}
         (
             asked(user(said("x")), tools=[{"name": "look", "input_schema": {"type": "array"}}]),
             "tools.0.custom.input_schema.type: Input should be 'object'",
+        ),
+        (
+            asked(user(said("x")), tools=[{"name": "look", "input_schema": {"type": "object"}, "strict": True}]),
+            "tools.0.custom.input_schema: For 'object' type, 'additionalProperties' must be explicitly set to false",
+        ),
+        (
+            asked(user(said("x")), tools=[strict(at={"type": "array", "items": {"type": "string", "maxLength": 3}})]),
+            "tools.0.custom.input_schema.at.items: For 'string' type, properties maxLength are not supported",
+        ),
+        (
+            asked(user(said("x")), tools=[strict() | {"name": f"look_{n}"} for n in range(21)]),
+            "tools: Too many strict tools: at most 20 are allowed.",
         ),
         (asked(user(said("x")), tool_choice={"type": "none"}), "tool_choice: `tool_choice` may only be specified"),
         # cache marks

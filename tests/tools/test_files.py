@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.messages import Attachment
-from bot.toolkit import Toolbox
+from bot.toolkit import Toolbox, tool
 from bot.tools.files import list_files, read_file, search_files, send_file, write_file
 from simulator.script import call, reply, text
 from tests.bots import Bot, bot_on, results
@@ -87,6 +87,17 @@ async def test_a_file_is_sent_with_the_line_that_belongs_under_it(path: Path) ->
         assert bot.channel.shown[-2:] == ["[a.txt] As it was on Monday", "[b.txt] As it is now"]
 
 
+@pytest.mark.parametrize("line", ["see https://evil.example/?d=secret", "evil.example/secret", "WWW.evil.example"])
+async def test_a_line_under_a_file_holds_no_address_that_a_preview_would_fetch(path: Path, line: str) -> None:
+    sent = reply(call("send_file", {"name": "a.txt", "caption": line}, id="s"))
+    written = reply(call("write_file", {"name": "b.txt", "content": "now", "caption": line}, id="w"))
+    async with bot_on(path, text("Thanks."), sent, written, text("No."), tools=TOOLS) as bot:
+        await given(bot, "a.txt", b"as it was", 1)
+        await bot.hears(inbound("send it", 2))
+        await bot.wakes()
+        assert bot.channel.uploads == [] and results(bot.model.requests[-1])[0]["is_error"]
+
+
 async def test_what_is_written_is_sent_and_stays_a_file_of_the_chat(path: Path) -> None:
     written = reply(call("write_file", {"name": "../x/prices.csv", "content": "a,b\n1,2"}))
     script = (written, text("Here."), reply(call("list_files", {})), text("That one."))
@@ -107,3 +118,20 @@ async def test_another_chats_files_are_not_there(path: Path) -> None:
         await bot.wakes(GROUP.conversation)
         assert results(bot.model.requests[-1])[0]["content"] == "There are no files in this chat."
         assert HERE.conversation != GROUP.conversation
+
+
+@tool(result_chars=2_000)
+async def shelf() -> str:
+    """Tell what is on the shelf."""
+    return "".join(f"book {number}\n" for number in range(5_000))
+
+
+async def test_what_is_left_out_of_a_long_result_can_be_read_and_is_not_sent(path: Path) -> None:
+    script = (reply(call("shelf", {})), reply(call("read_file", {"name": "shelf.txt", "page": 3})), text("Many."))
+    async with bot_on(path, *script, tools=Toolbox([shelf, read_file])) as bot:
+        await bot.hears(inbound("what is there?", 1))
+        await bot.wakes()
+        assert bot.channel.shown == ["Many."]
+        first, page = (results(request)[-1]["content"] for request in bot.model.requests[1:])
+        assert len(first) < 2_200 and 'To read all of it: reopen "file:' in first
+        assert page.startswith("(Page 3 of ") and "book 1900\n" in page

@@ -15,6 +15,7 @@ from bot.media import facts
 from bot.messages import Entry, Json, Person, Place, Returned
 from bot.sandbox.port import CanNotRun, Door, Job, Ran
 from bot.toolkit import Outcome, Toolbox, ToolContext
+from bot.tools.files import read_file
 from bot.tools.run_python import run_python, told
 from tests.pictures import picture
 
@@ -85,6 +86,19 @@ async def test_a_file_of_the_chat_is_read_and_a_new_one_is_sent_and_can_be_read_
     assert await chat.blobs.get(file.blob) == b"8"
     assert "files, sent to the person: total.txt (1 bytes)" in words(first)
     assert words(second) == "exit code: 0\nstdout:\n8"
+
+
+async def test_a_plot_can_be_looked_at_again(chat: Chat) -> None:
+    await chat.sent("small.png", picture(640, 480), "image/png")
+
+    outcome = await chat.runs("import shutil\nshutil.copy('small.png', 'plot.png')", files=["small.png"])
+
+    [file] = outcome.files
+    assert (file.width, file.height) == (640, 480)
+    block = {"type": "tool_use", "id": "2", "name": "read_file", "input": {"name": "plot.png"}}
+    context = ToolContext(HERE, Person("terminal:ann"), 0.0, files=chat.files)
+    again = await Toolbox([read_file]).call(block, context, 20)
+    assert [source["key"] for source in pictures(again)] == [file.blob]
 
 
 async def test_a_picture_is_sent_as_it_is_and_shown_to_the_model_made_small(chat: Chat) -> None:

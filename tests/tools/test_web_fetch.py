@@ -8,7 +8,7 @@ from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.file_reader import FileReader
 from bot.files import NO_FILES, Files
 from bot.messages import Json, Person, Place
-from bot.toolkit import Toolbox, ToolContext
+from bot.toolkit import Outcome, Toolbox, ToolContext
 from bot.tools.web_fetch import PAGE, web_fetch_tool
 from bot.web.reading import BROKEN, NOTHING
 from bot.web.words import LABEL
@@ -19,10 +19,14 @@ from tests.web.sites import SITE, site
 PLACE = Place("telegram:1", "1")
 
 
-async def opened(web: StandInWeb, address: str, page: int = 1, files: Files = NO_FILES) -> Json:
+async def opened(web: StandInWeb, address: str, page: int = 1) -> Json:
+    return (await outcome_of(web, address, page)).result
+
+
+async def outcome_of(web: StandInWeb, address: str, page: int = 1, files: Files = NO_FILES) -> Outcome:
     tools = Toolbox([web_fetch_tool(FileReader(None), web.web())])
     call = {"id": "toolu_1", "name": "web_fetch", "input": {"url": address, "page": page}}
-    return (await tools.call(call, ToolContext(PLACE, Person("telegram:1"), 0.0, files=files), 60)).result
+    return await tools.call(call, ToolContext(PLACE, Person("telegram:1"), 0.0, files=files), 60)
 
 
 async def read(answer: Answer, page: int = 1) -> str:
@@ -82,13 +86,16 @@ async def test_every_kind_of_text_is_read(media_type: str, body: str | bytes, wo
     assert words in told
 
 
-async def test_a_picture_is_shown(tmp_path: Path) -> None:
+async def test_a_picture_is_shown_and_kept_among_the_files_but_not_sent(tmp_path: Path) -> None:
     files = Files(FileBlobs(tmp_path), "telegram:1")
     async with site({"/red.png": Page(picture(3_000, 1_000, colour="red"), "image/png")}) as web:
-        words, shown = (await opened(web, web.address(SITE, "/red.png"), files=files))["content"]
+        outcome = await outcome_of(web, web.address(SITE, "/red.png"), files=files)
+    words, shown = outcome.result["content"]
+    [file] = outcome.files
 
     assert words["text"].startswith(LABEL) and "pixels" in words["text"]
     assert shown["type"] == "image" and max(shown["source"]["width"], shown["source"]["height"]) <= 1_568
+    assert (file.name, file.kept, file.width) == ("red.png", True, shown["source"]["width"])
 
 
 async def test_a_picture_is_told_where_none_can_be_kept() -> None:

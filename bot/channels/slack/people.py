@@ -5,6 +5,7 @@ Source: docs.slack.dev/reference/methods/users.info, docs.slack.dev/reference/me
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -27,6 +28,9 @@ MOST_ASKED = 10
 PATIENCE = 5.0
 """Seconds for a look into a thread: an answer waits for it."""
 
+_USER = re.compile(r"(?<![\w@])@([UW][A-Z0-9]{2,})\b(?! \()")
+"""Somebody of whom Slack tells the id alone, as ``parse`` writes it."""
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -45,8 +49,11 @@ class People:
 
     async def introduce(self, place: Place, person: Person) -> Person:
         """The person as Slack knows them; as they were where it does not tell."""
+        self.saw(place, user_of(person))
+        return await self._introduced(place, person)
+
+    async def _introduced(self, place: Place, person: Person) -> Person:
         user = user_of(person)
-        self.saw(place, user)
         known = self._known.get(person.id)
         if known is None or known[0] < self._now():
             try:
@@ -63,6 +70,15 @@ class People:
             language=told.language or person.language,
             zone=told.zone or person.zone,
         )
+
+    async def named(self, place: Place, words: str) -> str:
+        """``@U1`` as ``@Ann (U1)``. To be named is not to be there: the answer calls nobody for it."""
+        users = list(dict.fromkeys(_USER.findall(words)))[:MOST_ASKED]
+        people = await asyncio.gather(
+            *(self._introduced(place, Person(f"slack:{place.team}:{user}")) for user in users)
+        )
+        names = {user: person.name for user, person in zip(users, people, strict=True) if person.name}
+        return _USER.sub(lambda user: f"@{names[user[1]]} ({user[1]})" if user[1] in names else user[0], words)
 
     def saw(self, place: Place, *users: str) -> None:
         """Who was seen in a conversation may be named there."""

@@ -82,6 +82,9 @@ class SlackChannel:
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return await self._people.earlier(place, before)
 
+    async def named(self, place: Place, words: str) -> str:
+        return await self._people.named(place, words)
+
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         return await fetched(self._connection, attachment)
 

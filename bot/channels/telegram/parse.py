@@ -21,7 +21,8 @@ KINDS = ("message", "edited_message", "callback_query", "my_chat_member", "stopp
 GENERAL_TOPIC = 1
 """The forum topic that is the chat itself: a message sent with this thread id is refused."""
 
-SHARED_SENDERS = frozenset({1087968824, 136817688, 777000})
+ANONYMOUS_ADMIN = 1087968824
+SHARED_SENDERS = frozenset({ANONYMOUS_ADMIN, 136817688, 777000})
 """Accounts that stand for many people: anonymous admins, channels, Telegram's own. Nobody can be told from them."""
 
 QUOTE_LIMIT = 4_000
@@ -72,12 +73,13 @@ def tap_reply(update: Json) -> Json:
 def _written(message: Json, me: Me, kind: Literal["message", "edit"]) -> Inbound | None:
     place, number = _place(message), number_at(message, "message_id")
     sender = object_at(message, "from")
-    if place is None or not number or not _is_person(sender) or "sender_chat" in message:
+    anonymous = place is not None and _is_anonymous_admin(message, place)
+    if place is None or not number or not (anonymous or (_is_person(sender) and "sender_chat" not in message)):
         return None
     words, attachments, forwarded = _words(message), tuple(_attachments(message)), _forwarded(message)
     album = text_at(message, "media_group_id")
     addressed = not place.group or _addressed(words, message, me)
-    heard = addressed or (kind == "message" and album and attachments)
+    heard = addressed or (not anonymous and kind == "message" and album and attachments)
     if not heard or (place.group and forwarded):
         return None
     if not words.text and (kind == "edit" or not attachments):
@@ -190,6 +192,12 @@ def _is_person(sender: Json) -> bool:
     """Bots are not answered: two of them would never stop."""
     number = number_at(sender, "id")
     return number > 0 and sender.get("is_bot") is not True and number not in SHARED_SENDERS
+
+
+def _is_anonymous_admin(message: Json, place: Place) -> bool:
+    """Whether it is said in a group's own name. Nobody can be told from that: they are strangers, who are told so."""
+    group = str(number_at(object_at(message, "sender_chat"), "id"))
+    return place.group and group == place.chat and number_at(object_at(message, "from"), "id") == ANONYMOUS_ADMIN
 
 
 def _person(sender: Json) -> Person:

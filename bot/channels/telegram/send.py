@@ -179,6 +179,10 @@ class TelegramChannel:
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         return ()
 
+    async def named(self, place: Place, words: str) -> str:
+        """Whom a message mentions stands there by name."""
+        return words
+
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         if not attachment.id:
             raise FileRefused(f"Telegram has no file of this {attachment.kind}.")

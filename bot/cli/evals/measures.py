@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from bot.budget import bill_of
 from bot.cli.evals.transcript import calls_in
 from bot.history import tool_calls
-from bot.messages import Answered, Asked, Bill, Ended, Entry, Json, Returned, Summary
+from bot.messages import Answered, Asked, Bill, Ended, Entry, Json, Returned
 from bot.toolkit import is_wrong
 
 NOT_RUN = "Not run: "
@@ -22,7 +22,8 @@ class Measures(Struct, frozen=True):
     """Of one run. ``wrong``: calls that could not be made, for their name or their arguments; ``repeated``: the same
     call again within a turn; ``denied``: not allowed by a person; ``tool_errors``: what else failed of those that were
     made. ``prompt`` and ``output`` are tokens, ``cached`` is the share of the prompt that came from the cache. ``cost``
-    is in dollars, None where a model's price is not known. ``failed``: turns that ended in a technical fault."""
+    is in dollars, None where a model's price is not known. ``failed``: turns that ended in a technical fault.
+    Model calls, tokens and cost are also those of summaries and subagents."""
 
     turns: int = 0
     model_calls: int = 0
@@ -46,7 +47,7 @@ def measured(entries: Sequence[Entry], seconds: float) -> Measures:
     errors = [result for result in results if result.get("is_error")]
     wrong = sum(map(is_wrong, errors))
     denied = sum(_is_denied(result) for result in errors)
-    bill = sum((bill_of(entry) for entry in entries if isinstance(entry, Answered | Summary)), start=Bill())
+    bill = sum(map(bill_of, entries), start=Bill())
     prompt = bill.fresh + bill.cache_write + bill.cache_write_long + bill.cache_read
     return Measures(
         turns=sum(isinstance(entry, Asked) for entry in entries),

@@ -295,9 +295,14 @@ async def staged(task: Task, settings: Settings, refit: Refit) -> AsyncIterator[
             kabar_files=str(Path(folder, "files")),
         )
         channel, clock = EvalChannel(given), ShiftedClock(_beginning(script))
+        known: set[str] = set()
         async with _web(script) as (port, tools):
-            bot = local(settings, {PLATFORM: channel}, tools, grace=0, clock=clock, refit=_allowed(script, refit))
+            bot = local(
+                settings, {PLATFORM: channel}, tools, grace=0, clock=clock, refit=_allowed(script, refit, known)
+            )
             async with bot as here:
+                if unknown := set(script.tools) - known:
+                    raise ConfigError(f"No tools: {', '.join(sorted(unknown))}.")
                 stage = Stage(task, here, channel, FileBlobs(settings.kabar_files), port)
                 await stage.prepare()
                 yield stage
@@ -319,10 +324,11 @@ async def _web(script: Script) -> AsyncIterator[tuple[int, Sequence[Tool]]]:
         yield web.port, web.tools(FileReader(None))
 
 
-def _allowed(script: Script, refit: Refit) -> Refit:
+def _allowed(script: Script, refit: Refit, known: set[str]) -> Refit:
+    """Only the tools that the task names; ``known`` becomes the names of all there are."""
+
     def refitted(tools: Sequence[Tool]) -> Sequence[Tool]:
-        if unknown := set(script.tools) - {tool.name for tool in tools}:
-            raise ConfigError(f"No tools: {', '.join(sorted(unknown))}.")
+        known.update(tool.name for tool in tools)
         return refit([tool for tool in tools if tool.name in script.tools or not script.tools])
 
     return refitted

@@ -285,6 +285,14 @@ def test_a_tap_in_a_direct_message_stays_outside_threads() -> None:
     assert inbound.conversation == "slack:T1:D1"
 
 
+@pytest.mark.parametrize(("thread", "conversation"), [({}, "slack:T1:C1"), ({"thread_ts": "5.0"}, "slack:T1:C1:5.0")])
+def test_a_tap_in_what_one_person_sees_is_answered_there_for_that_person(thread: Json, conversation: str) -> None:
+    where = {"type": "message", "message_ts": "7.0", "channel_id": "C1", "is_ephemeral": True, **thread}
+    inbound = parsed(tap(message=None, container=where))
+    assert (inbound.conversation, inbound.place.thread) == (conversation, thread.get("thread_ts", ""))
+    assert inbound.quiet and inbound.native_id == ""  # nobody can edit it
+
+
 def test_a_choice_from_a_menu_is_a_tap_with_the_choice() -> None:
     assert parsed(tap(actions=[{"action_id": "pick", "selected_option": {"value": "b"}}])).data == "b"
 

@@ -52,6 +52,17 @@ async def test_who_can_not_be_looked_up_stays_as_they_were(stage: Stage) -> None
     await lost.close()
 
 
+async def test_whom_a_message_names_by_id_is_told_by_name(stage: Stage) -> None:
+    channel = stage.channel()
+    told = await channel.named(DIRECT, "ask @U0BUDI and @U0NOBODY, not @ann (U0ANN) or a@U0BUDI")
+    assert told == "ask @Budi (U0BUDI) and @U0NOBODY, not @ann (U0ANN) or a@U0BUDI"
+    assert await channel.named(DIRECT, told) == told
+    await channel.send(DIRECT, channel.render("Dear <@U0ANN>, not <@U0BUDI>")[0], manner())
+    assert stage.ours(ANN_DM)[-1].markdown_text == "Dear <@U0ANN>, not &lt;@U0BUDI&gt;"
+    stage.slack.scopes = SCOPES - {"users:read"}
+    assert await stage.channel().named(DIRECT, "@U0BUDI") == "@U0BUDI"
+
+
 # What was said before.
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.access import NEVER
 from bot.channels.telegram.parse import KINDS, Me, parse, tap_reply, typing_reply
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
 from tests.channels.odd_json import JSON, mutated, storable
@@ -171,7 +172,6 @@ def test_a_forwarded_command_is_only_a_quotation() -> None:
     "sender",
     [
         {"id": 5, "is_bot": True, "first_name": "Other"},
-        {"id": 1087968824, "is_bot": True, "username": "GroupAnonymousBot"},
         {"id": 136817688, "is_bot": True, "username": "Channel_Bot"},
         {"id": 777000, "is_bot": False, "first_name": "Telegram"},
         {},
@@ -180,6 +180,18 @@ def test_a_forwarded_command_is_only_a_quotation() -> None:
 def test_bots_and_accounts_that_stand_for_many_people_are_not_answered(sender: Json) -> None:
     update = message("ok!", GROUP, reply_to_message=OURS, sender_chat=GROUP, **{"from": sender})
     assert parse(update, ME) is None
+
+
+ANONYMOUS = {"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"}
+
+
+def test_an_anonymous_admin_is_heard_where_they_turn_to_us_and_nobody_else_in_that_name() -> None:
+    heard = {"from": ANONYMOUS, "sender_chat": GROUP, "reply_to_message": OURS}
+    assert parsed(message("hi", GROUP, **heard)).sender.id in NEVER
+    assert parse(message("lunch?", GROUP, **{**heard, "reply_to_message": None}), ME) is None
+    assert parse(message("hi", GROUP, **{**heard, "sender_chat": {**GROUP, "id": -9}}), ME) is None
+    assert parse(message("hi", GROUP, **{**heard, "sender_chat": None}), ME) is None
+    assert parse(message("hi", **heard), ME) is None
 
 
 @pytest.mark.parametrize(

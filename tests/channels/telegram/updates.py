@@ -388,7 +388,7 @@ GROUPS = [
     message("a group's photo alone", None, chat=GROUP, photo=photo()),
     message(
         "an anonymous admin",
-        None,
+        written(place=TRIP, sender=Person("telegram:1087968824", "Group"), text="hi"),
         chat=GROUP,
         sender={"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"},
         sender_chat=GROUP,
