@@ -25,7 +25,7 @@ from tests.evals.student import WISHES, Student
 from tests.evals.test_tasks import used
 from tests.evals.written import SHIPPED
 
-KEPT = {*WISHES, "list_files", "read_file"}
+KEPT = {*WISHES, "list_files", "read_file", "reopen", "web_search"}
 """Tools that others add later are no part of these measurements."""
 
 
