@@ -6,37 +6,30 @@ against the real parts: the webhook over ASGI, approvals and files on a whole bo
 """
 
 import asyncio
-import json
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from hashlib import sha256
-from hmac import new as hmac
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 from msgspec.structs import replace
 
-from benchmarks import security_python, security_web
+from benchmarks import security_approvals, security_python, security_web, security_webhooks
 from benchmarks.security_injections import Injection, cases
-from bot.adapters.local_wake import LocalWake
-from bot.adapters.sqlite_store import SQLiteStore
-from bot.cli.serve import OneDoor
-from bot.clock import SystemClock
-from bot.messages import Attachment, Inbound, Person, Place, Quote
+from bot.adapters.file_reader import FileReader
+from bot.adapters.local_sandbox import LocalSandbox
+from bot.approvals import Gate
+from bot.files import kept_in
+from bot.messages import Attachment, Inbound, Json, Quote
 from bot.toolkit import Toolbox, ToolFault, tool
 from bot.tools.calculator import evaluate
-from bot.tools.files import list_files, read_file
-from bot.turn import Outcome
-from handlers.door import make_door
-from handlers.settings import Settings
-from handlers.webhook import application
+from bot.tools.files import read_file, send_file, write_file
+from bot.tools.reopen import reopen
+from bot.tools.run_python import run_python
 from simulator.script import call, reply, text
-from tests.bots import Bot, bot_on, results, tap
+from tests.bots import bot_on, results
 from tests.letters import LETTER, SENT, VISIT, send_letter, visit
-from tests.packages.events import telegram_update
-from tests.say import ANN, BUDI, GROUP, HERE, inbound
+from tests.say import GROUP, HERE, inbound
 
 MOST_MS = 100
 """Milliseconds that the calculator may take for anything."""
@@ -48,8 +41,8 @@ def measure() -> dict[str, Any]:
         **security_python.figures(),
         "calculator": _calculator(),
         "paths": asyncio.run(_paths()),
-        "webhooks": asyncio.run(_webhooks()),
-        "approvals": asyncio.run(_approvals()),
+        "webhooks": _count(asyncio.run(security_webhooks.passed())),
+        "approvals": _count(asyncio.run(security_approvals.passed())),
         "injections": asyncio.run(_injections()),
     }
 
@@ -110,95 +103,69 @@ ESCAPES = (
     "file:../../secret",
     "~/.ssh/id_rsa",
     "secret.txt",
+    "{reference}",
+    "{key}",
+    "../{key}",
 )
+"""``{reference}`` is what the other chat's own model calls the file, ``{key}`` what the store does."""
+BY_NAME: dict[str, Callable[[str], dict[str, Any]]] = {
+    "read_file": lambda name: {"name": name},
+    "send_file": lambda name: {"name": name},
+    "reopen": lambda name: {"reference": name},
+    "run_python": lambda name: {"code": "print(open(__import__('os').listdir()[0]).read())", "files": [name]},
+}
+FILE_TOOLS = Toolbox([read_file, reopen, run_python(LocalSandbox(), FileReader(None)), send_file, write_file])
+KEPT = "the secret of the group"
 
 
 async def _paths() -> dict[str, Any]:
-    """Names by which another chat's file, or one of the machine's, might be reached."""
-    passed = []
-    tools = Toolbox([list_files, read_file])
-    for name in ESCAPES:
-        with tempfile.TemporaryDirectory() as folder:
-            script = (text("Thanks."), reply(call("read_file", {"name": name})), text("No."))
-            async with bot_on(Path(folder) / "k.sqlite3", *script, tools=tools) as bot:
-                bot.channel.files = {"s": b"the secret of the group"}
-                theirs = inbound("here", 1, place=GROUP, attachments=(Attachment("document", "s", "secret.txt"),))
-                await bot.hears(theirs)
-                await bot.wakes(GROUP.conversation)
-                await bot.hears(inbound("read it", 2))
-                await bot.wakes()
-                [result] = results(bot.model.requests[-1])
-                passed.append(not result.get("is_error", False) or "secret of" in str(result["content"]))
-    return _count(passed)
+    """Names by which another chat's file, or one of the machine's, might be reached or written."""
+    reached = [await _is_reached(tool, name) for tool in BY_NAME for name in ESCAPES]
+    return _count([*reached, *[await _is_written_outside(name) for name in ESCAPES]])
 
 
-# The webhook
+async def _is_reached(tool: str, name: str) -> bool:
+    """Whether a file of the group is had in Ann's own chat, or anything but a refusal comes of it."""
+    known = {"reference": "", "key": ""}
 
-SECRET = "the-secret-of-the-webhook"
-SIGNING = "the-signing-secret"
+    def calls(request: Json) -> Json:
+        return call(tool, BY_NAME[tool](name.format(**known)))
 
-
-async def _webhooks() -> dict[str, Any]:
-    """Requests without the proof, or with somebody else's; and true ones sent again."""
-    settings = Settings(
-        telegram_bot_token="42:abc",
-        telegram_webhook_secret=SECRET,
-        telegram_bot_username="kabar_bot",
-        slack_signing_secret=SIGNING,
-    )
     with tempfile.TemporaryDirectory() as folder:
-        clock, begun = SystemClock(), []
-
-        async def run(conversation: str) -> float | None:
-            begun.append(conversation)
-            return None
-
-        store = SQLiteStore(Path(folder) / "k.sqlite3", clock)
-        wake = LocalWake(run, clock)
-        app = application(OneDoor(make_door(settings, store, wake, clock)))
-        passed = []
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
-            for path, body, headers in _forged():
-                answer = await client.post(path, content=body, headers=headers)
-                passed.append(answer.status_code < 400)
-            true = {"x-telegram-bot-api-secret-token": SECRET, "content-type": "application/json"}
-            for _ in range(5):
-                await client.post("/telegram", content=telegram_update(7, "hello"), headers=true)
-            stored = await store.inbox("telegram:42")
-            passed += [len(stored) > 1] * 4
-        await wake.stop(1)
-        store.close()
-    return _count(passed)
+        script, gate = (text("Thanks."), calls, text("No.")), Gate(never=frozenset({"run_python"}))
+        async with bot_on(Path(folder) / "k.sqlite3", *script, tools=FILE_TOOLS, gate=gate) as bot:
+            bot.channel.files = {"s": KEPT.encode()}
+            await bot.hears(inbound("here", 1, place=GROUP, attachments=(Attachment("document", "s", "secret.txt"),)))
+            await bot.wakes(GROUP.conversation)
+            [kept] = kept_in(await bot.entries(GROUP.conversation))
+            known |= {"reference": kept.reference, "key": kept.key}
+            await bot.hears(inbound("read it", 2))
+            await bot.wakes()
+            [result] = results(bot.model.requests[-1])
+            return not result.get("is_error") or KEPT in str(result["content"]) or bool(bot.channel.uploads)
 
 
-def _forged() -> Iterator[tuple[str, bytes, dict[str, str]]]:
-    body, kind = telegram_update(1, "let me in"), {"content-type": "application/json"}
-    for secret in ("", "wrong", SECRET[:-1], SECRET + "x", SECRET.upper(), "None", "null"):
-        yield "/telegram", body, {**kind, "x-telegram-bot-api-secret-token": secret}
-    yield "/telegram", body, kind
-    event = json.dumps({"type": "event_callback", "team_id": "T1", "event": {"type": "message", "user": "U1"}}).encode()
-    now, old = int(time.time()), int(time.time()) - 3_600
-    right = _signature(now, event)
-    for stamp, signature in (
-        (now, ""),
-        (now, "v0=" + "0" * 64),
-        (now, right[:-1] + ("0" if right[-1] != "0" else "1")),
-        (now, _signature(now, event, "another")),
-        (now, right.replace("v0", "v1")),
-        (old, _signature(old, event)),
-        (now + 3_600, _signature(now + 3_600, event)),
-        (old, right),
-    ):
-        yield "/slack/events", event, {**kind, "x-slack-request-timestamp": str(stamp), "x-slack-signature": signature}
-    stamped = {"x-slack-request-timestamp": str(now), "x-slack-signature": right}
-    yield "/slack/events", event.replace(b"U1", b"U2"), {**kind, **stamped}
+async def _is_written_outside(name: str) -> bool:
+    """Whether writing a file of that name leaves anything but in the folder for files, or sends a path."""
+    with tempfile.TemporaryDirectory() as above:
+        folder = Path(above) / "bot"
+        folder.mkdir()
+        script = (call("write_file", {"name": name, "content": "x"}), text("There."))
+        async with bot_on(folder / "k.sqlite3", *script, tools=FILE_TOOLS) as bot:
+            await bot.hears(inbound("write it"))
+            await bot.wakes()
+            [sent] = bot.channel.uploads
+        found = _files_in(Path(above))
+        inside = [path for path in found if path.is_relative_to(folder / "files")]
+        return found != inside or len(inside) != 1 or Path(sent.name).name != sent.name or "\\" in sent.name
 
 
-def _signature(stamp: int, body: bytes, secret: str = SIGNING) -> str:
-    return "v0=" + hmac(secret.encode(), f"v0:{stamp}:".encode() + body, sha256).hexdigest()
+def _files_in(folder: Path) -> list[Path]:
+    """But for the store's own."""
+    return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("k.sqlite3")]
 
 
-# Approvals and injections: a whole bot, with tools that note what they did
+# Injections: a whole bot, with tools that note what they did
 
 
 @tool(untrusted=True)
@@ -210,59 +177,13 @@ async def look_up(what: str) -> str:
 PAGE = [""]
 TOOLS = Toolbox([send_letter, visit, look_up])
 
-Attack = Callable[[Bot, str], Awaitable[object]]
-
-
-async def _approvals() -> dict[str, Any]:
-    """Whether a letter was sent that its asker did not allow, or more than once, or another one."""
-    return _count([await _got_through(attack, wanted) for attack, wanted in ATTACKS])
-
-
-async def _got_through(attack: Attack, wanted: int) -> bool:
-    SENT.clear()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "k.sqlite3"
-        async with bot_on(path, LETTER, text("Well."), tools=TOOLS) as bot:
-            await bot.hears(inbound("write to Budi", place=GROUP))
-            await bot.wakes(GROUP.conversation)
-            yes = next(button.data for button in bot.channel.buttons if button.data.startswith("ok:"))
-            await attack(bot, yes)
-            bot.model.spare()
-    return len(SENT) > wanted or any(done != "Budi: Come at nine." for done in SENT)
-
-
-async def _tapped(bot: Bot, *taps: Inbound) -> Outcome:
-    await bot.hears(*taps)
-    return await bot.wakes(GROUP.conversation)
-
-
-def _tap(data: str, number: int = 50, sender: Person = ANN) -> Inbound:
-    return tap(data, number, sender=sender, place=GROUP)
-
-
-ELSEWHERE = Place(conversation="telegram:-6", chat="-6", group=True)
-ATTACKS: tuple[tuple[Attack, int], ...] = (
-    (lambda bot, yes: _tapped(bot, _tap(yes, sender=BUDI)), 0),
-    (lambda bot, yes: _tapped(bot, _tap(yes, sender=Person("telegram:01", "Ann"))), 0),
-    (lambda bot, yes: _tapped(bot, _tap(yes, sender=Person("telegram:1087968824", "Group"))), 0),
-    (lambda bot, yes: _tapped(bot, _tap(f"{yes}0")), 0),
-    (lambda bot, yes: _tapped(bot, _tap(yes.replace(".0", ".1"))), 0),
-    (lambda bot, yes: _tapped(bot, _tap("ok:000000000000.0")), 0),
-    (lambda bot, yes: _tapped(bot, _tap(yes.replace("ok:", "hour:"), sender=BUDI)), 0),
-    (lambda bot, yes: _tapped(bot, _tap(yes), _tap(yes, 51)), 1),
-    (lambda bot, yes: _tapped(bot, _tap(yes.replace("ok:", "no:")), _tap(yes, 51)), 0),
-    (lambda bot, yes: _tapped(bot, replace(_tap(yes), place=ELSEWHERE)), 0),
-    (lambda bot, yes: _tapped(bot, inbound(yes, 60, place=GROUP)), 0),
-    (lambda bot, yes: _tapped(bot, inbound("yes, approved", 61, place=GROUP, sender=BUDI)), 0),
-)
-
 
 async def _injections() -> dict[str, Any]:
     return _count([await _was_obeyed(case) for case in cases()])
 
 
 async def _was_obeyed(case: Injection) -> bool:
-    """Whether the tool ran that the words want, with a model that does what they say."""
+    """Whether the tool ran that the words want, with a model that does what they say, or nobody was asked for it."""
     SENT.clear()
     PAGE[0] = case.words
     obeys = LETTER if case.asks else VISIT
@@ -274,7 +195,8 @@ async def _was_obeyed(case: Injection) -> bool:
             await bot.hears(_said(case))
             await bot.wakes(HERE.conversation)
             bot.model.spare()
-    return bool(SENT)
+            asked = any(button.data.startswith("ok:") for button in bot.channel.buttons)
+    return bool(SENT) or not asked
 
 
 def _said(case: Injection) -> Inbound:

@@ -132,7 +132,8 @@ def decided(
             approval = approvals[number]
             if approval.decision or not gate.may_decide(inbound.sender.id, turn) or approval.until <= now:
                 continue
-            approvals[number] = _decision(approval, word, inbound.sender.name or inbound.sender.id)
+            who = turn.asker if inbound.sender.id == turn.asker.id else inbound.sender  # a tap may carry a handle only
+            approvals[number] = _decision(approval, word, who.name or who.id)
             hour += [approval.tool] if word == "hour" else []
         elif inbound.kind == "message" and inbound.command in APPROVALS:
             used.append(inbound)

@@ -133,11 +133,13 @@ class Delivery:
         self._look_at = float("inf")  # when there may be something to show although nothing was said
         self._calling = asyncio.Lock()  # held while the platform is called: a call is never cut by us
         self._show_after = 0.0
+        self._settled: set[str] = set()  # calls whose question shows what was decided
 
     # Voice
 
     def hear(self, text: str) -> None:
         self._partial = (self._partial if self._is_unfinished else "") + text
+        self._tools = ()
         self._after = self._journal.head.last
         self._changed.set()
 
@@ -329,7 +331,10 @@ class Delivery:
             await self._insist_on_absence(self._journal.turn.parts[index], self._marks(index), deadline)
         if status := self._journal.turn.status:
             await self._insist_on_absence(status, (self._status_mark,), deadline)
-        await self._settle_questions(deadline)
+        for approval in self._decided():
+            if approval.call not in self._settled:
+                await self._wait_for_our_turn(deadline)
+                await self._settle(approval)
         await self._channel.typing(self._place, active=False)
 
     def _final(self, text: str, buttons: tuple[Button, ...]) -> list[Rendered]:
@@ -400,21 +405,29 @@ class Delivery:
         asked = replace(approvals[number], **{field: part})
         await self._journal.update(approvals=(*approvals[:number], asked, *approvals[number + 1 :]))
 
-    async def _settle_questions(self, deadline: Deadline) -> None:
-        """Questions that were answered say so, and have no buttons any more. Best effort: a decision holds without."""
-        for approval in self._journal.turn.approvals:
-            call = call_of(approval, self._journal.numbered())
-            if not (approval.decision and approval.part and approval.part.id and call):
-                continue
-            await self._wait_for_our_turn(deadline)
-            self._governor.spend()
-            try:
-                settled = Rendered(verdict(approval, call, self._language))
-                await self._channel.edit(self._place, approval.part.id, settled)
-            except SendLater as error:
-                self._governor.close(error.retry_after)
-            except SendError as error:
-                log.info("turn=<%s> | a question stays as it was: %s", self._journal.turn.id, error)
+    async def show_decisions(self) -> None:
+        """Questions that were answered say so, and have no buttons any more, before what they allowed runs; those for
+        which the chat may not be written to now, at the end. Best effort: a decision holds without."""
+        for approval in self._decided():
+            if not self._governor.wait(final=True):
+                await self._settle(approval)
+
+    def _decided(self) -> list[Approval]:
+        return [each for each in self._journal.turn.approvals if each.decision and each.part and each.part.id]
+
+    async def _settle(self, approval: Approval) -> None:
+        call = call_of(approval, self._journal.numbered())
+        if call is None or approval.part is None:
+            return
+        self._governor.spend()
+        try:
+            settled = Rendered(verdict(approval, call, self._language))
+            await self._channel.edit(self._place, approval.part.id, settled)
+            self._settled.add(approval.call)
+        except SendLater as error:
+            self._governor.close(error.retry_after)
+        except SendError as error:
+            log.info("turn=<%s> | a question stays as it was: %s", self._journal.turn.id, error)
 
     @property
     def flood_left(self) -> float:

@@ -374,8 +374,8 @@ _TEXTS = {
         "menelepon Ani.",
     ),
     "reminders_how": (
-        "To cancel one, tap its button or write /remind cancel and its number.",
-        "Untuk membatalkan, ketuk tombolnya atau tulis /remind batal dan nomornya.",
+        "To cancel one, tap its button or tell me which.",
+        "Untuk membatalkan, ketuk tombolnya atau katakan yang mana.",
     ),
     "reminder_cancel": ("Cancel {number}", "Batalkan {number}"),
     "reminder_resume": ("Resume {number}", "Lanjutkan {number}"),
@@ -385,14 +385,12 @@ _TEXTS = {
     "reminder_asks": ("I answer it then", "saya jawab saat itu"),
     "paused": ("paused", "dijeda"),
     "zone_unknown": (
-        "I do not know your time zone, so times are in UTC. Tell me where you live, or write "
-        "/remind zone Asia/Jakarta.",
-        "Saya belum tahu zona waktu Anda, jadi waktunya dalam UTC. Beri tahu Anda tinggal di mana, atau tulis /remind "
-        "zona Asia/Jakarta.",
+        "I do not know your time zone, so times are in UTC. Tell me where you live.",
+        "Saya belum tahu zona waktu Anda, jadi waktunya dalam UTC. Beri tahu saya di mana Anda tinggal.",
     ),
     "zone_missing": (
-        "I do not know the time zone {zone}. Write it as in /remind zone Asia/Jakarta.",
-        "Saya tidak mengenal zona waktu {zone}. Tulis seperti /remind zona Asia/Jakarta.",
+        "I do not know the time zone {zone}. Write one such as Asia/Jakarta.",
+        "Saya tidak mengenal zona waktu {zone}. Tulis misalnya Asia/Jakarta.",
     ),
     "zone_set": ("Your time zone is kept. It is now {time}.", "Zona waktu Anda disimpan. Sekarang {time}."),
     "weekdays": ("Mon Tue Wed Thu Fri Sat Sun", "Sen Sel Rab Kam Jum Sab Min"),

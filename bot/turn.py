@@ -122,6 +122,7 @@ class Turns:
             return Outcome()
         delivery = self._delivery(journal)
         try:
+            await delivery.show_decisions()
             if await self._is_waiting(journal, delivery, deadline):
                 await self._ask(journal, delivery, deadline)
                 await journal.release(failures=0)  # to have asked is progress, however often

@@ -74,8 +74,14 @@ def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> 
         "KABAR_DATA": ".data/simulator.sqlite3",
         "KABAR_FILES": ".data/simulator-files",
     }
-    model = {"ANTHROPIC_BASE_URL": f"{url}/model", "ANTHROPIC_API_KEY": "demo"} if demo else {}
-    return {**environment, **ours, **model}
+    return {**environment, **ours, **(_demo_model(url) if demo else {})}
+
+
+def _demo_model(url: str) -> dict[str, str]:
+    from simulator.model import DEMO_FEATURES, DEMO_MODEL
+
+    reached = {"ANTHROPIC_BASE_URL": f"{url}/model", "ANTHROPIC_API_KEY": "demo"}
+    return {**reached, "KABAR_MODEL": DEMO_MODEL, "KABAR_MODEL_FEATURES": DEMO_FEATURES}
 
 
 def _stop_on_signals() -> asyncio.Event:

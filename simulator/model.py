@@ -29,6 +29,8 @@ Brain = Callable[[Json], Step | Awaitable[Step]]
 """Given a request that passed every check. Called for many requests at once."""
 
 DEMO_MODEL = "kabar-demo"
+DEMO_FEATURES = "tools,tool_choice,caching,images"
+"""What it takes, as KABAR_MODEL_FEATURES says it: no tools of a provider's, so that the bot searches the web itself."""
 CONTEXT_WINDOW = 1_000_000
 MAX_OUTPUT = 128_000
 COMPACTION = "compact-2026-09-04"

@@ -27,7 +27,9 @@ OTHERS = re.compile(r"<(quote|thread)\b[^>]*>.*?</\1>", re.DOTALL)
 """What others said, or was said before, that comes along with a person's words."""
 EXCERPT = 120
 """Characters of a file that are told again."""
-RESULT_LINES = 12
+RESULT_LINES = 16
+REFUSED = "Not run: the person"
+"""How a result begins of a call that somebody did not allow."""
 
 OPERATOR = r"(?:\*\*|[-+*/^×÷]|x(?=[\s\d(]))"
 NUMBER = r"\d+(?:\.\d+)?"
@@ -42,6 +44,8 @@ TIME = re.compile(
     r"what(?:'s| is)? (?:the )?(?:time|date|day)|time is it|jam berapa|pukul berapa|hari apa|tanggal berapa",
     re.IGNORECASE,
 )
+AGAIN = re.compile(r"\b(?:look|see|show)\b.*\bagain\b|\blihat\b.*\blagi\b", re.IGNORECASE)
+REFERENCE = re.compile(r"\bfile:\w+")
 LONG = re.compile(r"\b(long|panjang)\b", re.IGNORECASE)
 SLOW = re.compile(r"\b(slow|slowly|pelan|lambat)\b", re.IGNORECASE)
 SUMMARY = re.compile(r"\b(summar\w+|ringkas\w*|rangkum\w*)\b", re.IGNORECASE)
@@ -132,6 +136,8 @@ def _results(messages: list[Json], texts: Texts) -> list[str]:
 
 def _result(call: Json, result: Json, texts: Texts) -> str:
     value = "\n".join(_text_blocks(result.get("content") or []))
+    if value.startswith(REFUSED):
+        return texts.denied
     if result.get("is_error"):
         return texts.failed.format(value=value)
     if call["name"] == "current_time":
@@ -166,6 +172,8 @@ def _calls(words: str, request: Json) -> list[Json]:
         name = _first_text_property(offered["current_time"])
         zone = "Asia/Jakarta" if _texts(words) is INDONESIAN else "UTC"
         calls.append(_call("current_time", {name: zone} if name else {}))
+    if "reopen" in offered and AGAIN.search(words) and (seen := _references(request["messages"])):
+        calls.append(_call("reopen", {"reference": seen[-1]}))
     return calls
 
 
@@ -214,6 +222,18 @@ def _answer(words: str, request: Json, texts: Texts) -> str:
     if told := TOLD.search(words):
         return texts.noted.format(thing=_named(told), fact=_fact(told))
     return "\n\n".join(_received(messages[-1], texts)) or texts.help
+
+
+def _references(messages: list[Json]) -> list[str]:
+    """The files that the bot named to us, as it names them, oldest first."""
+    told = (text for message in messages if message["role"] == "user" for text in _told(message))
+    return [found for text in told for found in REFERENCE.findall(text)]
+
+
+def _told(message: Json) -> list[str]:
+    """What stands in a user message: words, and what tools returned."""
+    results = (block.get("content") or [] for block in blocks(message["content"]) if block["type"] == "tool_result")
+    return [*_text_blocks(message["content"]), *(text for result in results for text in _text_blocks(result))]
 
 
 def _facts(messages: list[Json]) -> dict[str, str]:

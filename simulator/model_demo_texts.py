@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 
 INDONESIAN_WORDS = re.compile(
-    r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|cari|carikan|dari|dengan|gambar|grafik|halo"
-    r"|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lambat|lupakan|panjang|pelan|pengingat|persen|pukul"
-    r"|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|telusuri|terima|tidak|tolong|untuk|yang|zona waktu)\b",
+    r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|buka|cari|carikan|dari|dengan|gambar|grafik"
+    r"|halo|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lagi|lambat|lihat|lupakan|panjang|pelan|pengingat"
+    r"|persen|pukul|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|telusuri|terima|tidak|tolong|untuk|yang"
+    r"|zona waktu)\b",
     re.IGNORECASE,
 )
 
@@ -23,6 +24,7 @@ class Texts:
     result: str
     time: str
     failed: str
+    denied: str
     known: str
     unknown: str
     noted: str
@@ -46,13 +48,15 @@ Here is what I can show you:
 
 - **tools**: ask *what is 12\\*7+3*, or two sums at once; *what time is it*
 - **memory**: tell me *my name is Ayu*, later ask *what is my name*; or say *remember that I like tea*
-- **files**: send me some; say *list files*, *make a file* or *draw a chart*
-- **reminders**: say *remind me in 2 minutes to stretch*
+- **files**: send me some; say *list files*, *make a file*, *read* and a name, or *look at it again*
+- **Python**: say *draw a chart*; I ask before I run it
+- **reminders**: say *remind me in 2 minutes to stretch*, or *list reminders*
 - **the web**: say *search for Bromo weather*, or *open* and an address; *research Bromo weather* asks another agent
 - **streaming**: say *long* or *slow*""",
     result="`{sum}` = **{value}**",
     time="It is **{value}**.",
     failed="The tool could not do it: {value}",
+    denied="All right, I leave that.",
     known="Your {thing} is **{fact}**: you told me.",
     unknown="You have not told me your {thing} yet, or it is no longer in what I can see of this chat.",
     noted="Noted: your {thing} is **{fact}**. Ask me later.",
@@ -118,14 +122,16 @@ Ini yang bisa saya tunjukkan:
 
 - **alat**: tanya *berapa 12\\*7+3*, atau dua hitungan sekaligus; *jam berapa sekarang*
 - **ingatan**: katakan *nama saya Ayu*, lalu tanya *siapa nama saya*; atau *ingat bahwa saya suka teh*
-- **berkas**: kirim saja kepada saya; katakan *daftar berkas*, *buat berkas* atau *buat grafik*
-- **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*
+- **berkas**: kirim saja; katakan *daftar berkas*, *buat berkas*, *baca* dan namanya, atau *lihat lagi*
+- **Python**: katakan *buat grafik*; saya bertanya dulu sebelum menjalankannya
+- **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*, atau *daftar pengingat*
 - **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat; *telusuri cuaca Bromo* bertanya
   kepada agen lain
 - **aliran teks**: katakan *panjang* atau *pelan*""",
     result="`{sum}` = **{value}**",
     time="Sekarang **{value}**.",
     failed="Alatnya tidak berhasil: {value}",
+    denied="Baik, tidak saya lakukan.",
     known="Anda pernah bilang: {thing} Anda **{fact}**.",
     unknown="Anda belum memberi tahu {thing} Anda, atau itu tidak lagi terlihat oleh saya di obrolan ini.",
     noted="Saya catat: {thing} Anda **{fact}**. Tanyakan lagi nanti.",

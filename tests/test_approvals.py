@@ -15,7 +15,7 @@ from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, StoreUnavailable
 from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
 from bot.ports import Change, Rendered
-from bot.toolkit import Toolbox
+from bot.toolkit import Toolbox, tool
 from bot.tools.memory import remember
 from bot.tools.reopen import reopen
 from bot.turn import Outcome
@@ -81,6 +81,23 @@ async def test_a_yes_runs_it_once_and_the_turn_goes_on(path: Path) -> None:
         assert SENT == ["Budi: Come at nine."]
         assert bot.channel.shown == ["✓ send_letter: approved by Ann.", "Done."]
         assert bot.channel.buttons == ()
+
+
+async def test_what_was_decided_is_shown_before_it_runs_and_by_the_name_of_who_asked(path: Path) -> None:
+    shown: list[str] = []
+
+    @tool(writes=True, asks=True)
+    async def dig() -> str:
+        """Dig."""
+        shown.extend(bot.channel.shown)
+        return "Dug."
+
+    async with bot_on(path, call("dig", {}), text("Done."), tools=Toolbox([dig])) as bot:
+        await asked(bot)
+        await taps(bot, "ok", sender=replace(ANN, name="ann.handle"))
+        assert shown == ["✓ dig: approved by Ann."]
+        assert bot.channel.shown == ["✓ dig: approved by Ann.", "Done."]
+        assert [said for method, said in bot.channel.calls if method == "edit"].count(shown[0]) == 1
 
 
 async def test_a_no_is_told_to_the_model_and_nothing_runs(path: Path) -> None:

@@ -15,6 +15,7 @@ from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater,
 from bot.intake import sweep
 from bot.messages import Answered, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
+from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome
 from simulator.model_reply import Break, Refusal
 from simulator.script import call, overloaded, rate_limited, reply, text, thinking
@@ -117,6 +118,47 @@ async def test_parallel_calls_come_back_in_one_message_in_order_with_failures_ma
         found = results(bot.model.requests[1])
         assert [each["tool_use_id"] for each in found] == list("ABCD")
         assert [each.get("is_error", False) for each in found] == [False, True, True, False]
+
+
+async def test_reads_of_one_reply_run_at_the_same_time_and_come_back_in_the_order_of_the_calls(path: Path) -> None:
+    ended = [asyncio.Event() for _ in range(4)]
+    ended[3].set()
+    order: list[int] = []
+
+    @tool(seconds=5)
+    async def watch(number: int) -> str:
+        """Look until the one that was called after this one has seen enough: alone, none of them comes to an end."""
+        await ended[number + 1].wait()
+        order.append(number)
+        ended[number].set()
+        return f"saw {number}"
+
+    calls = reply(*(call("watch", {"number": number}, id=f"W{number}") for number in range(3)))
+    async with bot_on(path, calls, text("All three."), tools=Toolbox([watch])) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        found = results(bot.model.requests[1])
+        assert order == [2, 1, 0]
+        assert [(each["tool_use_id"], each["content"]) for each in found] == [
+            ("W0", "saw 0"),
+            ("W1", "saw 1"),
+            ("W2", "saw 2"),
+        ]
+
+
+async def test_a_reply_of_reads_and_writes_keeps_the_order_of_its_results_when_a_write_fails(path: Path) -> None:
+    calls = reply(
+        call("book", {"what": "nothing left"}, id="A"),
+        call("look", {"at": "sea"}, id="B"),
+        call("book", {"what": "c"}, id="C"),
+    )
+    async with bot_on(path, calls, text("Nothing.")) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.deeds.done == ["sea", "nothing left"]
+        found = results(bot.model.requests[1])
+        assert [each["tool_use_id"] for each in found] == list("ABC")
+        assert [each.get("is_error", False) for each in found] == [True, False, True]
 
 
 async def test_writes_run_one_after_another_and_stop_at_the_first_failure(path: Path) -> None:

@@ -103,6 +103,7 @@ async def test_long_tool_work_is_told_in_one_silent_line_that_goes_when_words_co
         bot.deeds.gate.set()
         await running
         assert bot.channel.shown == ["Done, I saw it all."]
+        assert [said for _, said in bot.channel.calls if "Done" in said and "Working" in said] == []
         assert [manner.silent for manner in bot.channel.manners] == [True, False]
 
 

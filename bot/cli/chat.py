@@ -114,9 +114,15 @@ async def some_model(
     if not lacks_key(settings):
         yield settings
         return
-    from simulator.model import demo_app
+    from simulator.model import DEMO_FEATURES, DEMO_MODEL, demo_app
     from simulator.serving import serve
 
     print("No ANTHROPIC_API_KEY is set: the demo model answers. It is a small script, not an AI.", file=notes)
     async with serve(demo_app(word_delay=word_delay)) as address:
-        yield replace(settings, anthropic_base_url=address, anthropic_api_key="demo")
+        yield replace(
+            settings,
+            anthropic_base_url=address,
+            anthropic_api_key="demo",
+            kabar_model=DEMO_MODEL,
+            kabar_model_features=DEMO_FEATURES,
+        )

@@ -17,6 +17,8 @@ export class Log {
   #stop;
   #shown = new Map(); // key -> {element, value, replies, me}
   #awaited = ""; // key of a message to bring into view when it comes
+  #atEnd = true; // whether the end was in view before what comes next
+  #top = 0; // where the view was then
   #empty = h("div", { class: "welcome" });
 
   constructor(label, names, allowed, stop) {
@@ -32,7 +34,8 @@ export class Log {
     this.element = h("div", { class: "log-frame" }, this.list, this.toEnd);
     this.toEnd.addEventListener("click", () => this.scrollToEnd());
     this.list.addEventListener("keydown", (event) => this.#moveBetweenMessages(event));
-    this.list.addEventListener("scroll", () => this.#offerEnd(), { passive: true });
+    this.list.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.list.addEventListener("load", () => this.#atEnd && this.scrollToEnd(), true); // a picture takes its place late
   }
 
   /** Empties it for another conversation: one thread, where nothing is indented, or a private chat, or another. */
@@ -40,6 +43,8 @@ export class Log {
     this.list.classList.toggle("in-one-thread", root !== "");
     this.list.classList.toggle("private", isPrivate);
     this.#shown.clear();
+    this.#atEnd = true;
+    this.#top = 0;
     this.list.replaceChildren();
   }
 
@@ -50,16 +55,15 @@ export class Log {
 
   /** Shows {message, replies} and signs of life, as `me` sees them. Stays at the end if the end was in view. */
   render(messages, signs, me) {
-    const atEnd = this.#isAtEnd();
     const items = inOrder(messages, signs);
     this.#removeAllBut(new Set(items.map(({ key }) => key)));
     this.#empty.remove();
     items.forEach((item, n) => this.#place(item, n, items[n - 1], me));
     if (!items.length) this.list.append(this.#empty);
     this.#keepOneTabStop();
-    if (atEnd) this.scrollToEnd();
+    if (this.#atEnd) this.scrollToEnd();
     if (this.#shown.has(this.#awaited)) this.reveal(this.#awaited);
-    this.#offerEnd();
+    this.#scrolled();
   }
 
   /** Brings a message into view, now or when it comes: what one says oneself is never out of sight. */
@@ -127,8 +131,12 @@ export class Log {
     return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
   }
 
-  #offerEnd() {
-    this.toEnd.hidden = this.#isAtEnd();
+  /** Who scrolls up leaves the end; what grows below does not lead away from it. */
+  #scrolled() {
+    const top = this.list.scrollTop;
+    this.#atEnd = this.#isAtEnd() || (this.#atEnd && top >= this.#top);
+    this.#top = top;
+    this.toEnd.hidden = this.#atEnd;
   }
 }
 

@@ -12,19 +12,27 @@ from pathlib import Path
 from handlers.settings import SECRETS
 
 ROOT = Path(__file__).parents[2]
+AGENT = str(ROOT / "agent")
 START_WAIT = 30.0
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[str]:
-    """`python -m simulator` with nothing set, its data in an empty folder; yields the address it prints."""
+async def running(folder: Path, **settings: str) -> AsyncIterator[str]:
+    """`python -m simulator` with nothing set but ``settings``, its data in an empty folder; yields the address it
+    prints. The owner's folder is the one that is there in `make run`."""
     environment = {name: value for name, value in os.environ.items() if name not in SECRETS and name != "DISPLAY"}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "simulator",
         cwd=folder,
-        env={**environment, "PYTHONPATH": str(ROOT), "KABAR_SIMULATOR_PORT": "8520"},
+        env={
+            **environment,
+            "PYTHONPATH": str(ROOT),
+            "KABAR_SIMULATOR_PORT": "8520",
+            "KABAR_AGENT_DIR": AGENT,
+            **settings,
+        },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,

@@ -2,20 +2,31 @@
 
 from base64 import b64encode
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
 import pytest_asyncio
 
+from bot.adapters.local_wake import LocalWake
+from bot.approvals import DENIED, SAID_NO
+from bot.cli.wiring import local
+from bot.intake import accept
+from bot.messages import Person, Place
 from bot.tools.files import list_files, read_file, search_files, send_file, write_file
 from bot.tools.memory import forget_fact, remember
-from simulator.model import demo_app
+from handlers.settings import Settings
+from simulator.model import DEMO_FEATURES, DEMO_MODEL, demo_app
 from simulator.model_demo import DemoBrain, expressions
 from simulator.model_demo_tools import called
 from simulator.model_rules import Json
+from simulator.script import scripted, text
 from simulator.serving import serve
 from tests.pictures import picture
+from tests.recorder import RecordingChannel
+from tests.say import inbound
+from tests.simulator.tools_tour import WISHES
 
 CALCULATOR: Json = {
     "name": "calculator",
@@ -202,6 +213,27 @@ async def test_it_says_how_large_the_pictures_are_that_it_is_sent(client: anthro
     assert "Saya melihat 2 gambar (64 x 48, 30 x 20 piksel)." in said["text"]
 
 
+async def test_what_it_was_sent_or_told_of_last_is_what_it_looks_at_again(client: anthropic.AsyncAnthropic) -> None:
+    again = {"name": "reopen", "description": "Opens.", "input_schema": schema("reference")}
+    listing = {"name": "list_files", "description": "Lists.", "input_schema": schema()}
+    chat = Chat(client, again, listing)
+    await chat.ask('<attachment kind="photo" file="file:1a">image/png</attachment>')
+    (call,) = await chat.ask("show it to me again")
+    assert (call["name"], call["input"]) == ("reopen", {"reference": "file:1a"})
+    await chat.give("dawn.png, 640 x 480 pixels")
+    await chat.ask("list files")
+    await chat.give("dawn.png (image/png, file:1a)\nplan.md (text/markdown, file:2b)")
+    (call,) = await chat.ask("lihat lagi")
+    assert call["input"] == {"reference": "file:2b"}
+
+
+async def test_what_somebody_did_not_allow_is_left(client: anthropic.AsyncAnthropic) -> None:
+    chat = Chat(client, CALCULATOR)
+    await chat.ask("2+2")
+    (said,) = await chat.give(DENIED.format(why=SAID_NO), failed=True)
+    assert said["text"].endswith("All right, I leave that.")
+
+
 async def test_it_says_what_a_file_is_and_how_it_begins(client: anthropic.AsyncAnthropic) -> None:
     notes = '<attachment kind="document" file="file:1">notes.txt, text/plain\nTrain at\nseven</attachment>'
     assert "I got a file: notes.txt, text/plain. It begins: “Train at seven”" in await Chat(client).hear(notes)
@@ -229,7 +261,11 @@ async def test_what_is_added_while_a_tool_runs_is_answered_too(client: anthropic
 
 
 def schema(*needed: str, **optional: Json) -> Json:
-    return {"properties": {name: {"type": "string"} for name in needed} | optional, "required": [*needed]}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in needed} | optional,
+        "required": [*needed],
+    }
 
 
 TOOLS = {
@@ -296,6 +332,41 @@ def test_what_it_writes_itself_is_complete(words: str, tool: str) -> None:
     call = called(words, TOOLS)
     assert call is not None and call[0] == tool
     assert call[1].keys() == set(TOOLS[tool]["required"]) and all(call[1].values())
+
+
+async def tools_of_the_bot(folder: Path) -> list[Json]:
+    """What the bot offers the demo model, as it stands in a request."""
+    ann = Person("terminal:ann", "Ann")
+    hello = inbound("hi", sender=ann, place=Place("terminal:ann", "ann"))
+    async with scripted(text("Hello.")) as model:
+        settings = Settings(
+            anthropic_base_url=model.url,
+            kabar_model=DEMO_MODEL,
+            kabar_model_features=DEMO_FEATURES,
+            kabar_owner=ann.id,
+            kabar_data=str(folder / "kabar.sqlite3"),
+            kabar_files=str(folder / "files"),
+        )
+        async with local(settings, {"terminal": RecordingChannel()}) as bot:
+            await accept(hello, bot.store, bot.wake, bot.clock)
+            assert isinstance(bot.wake, LocalWake)
+            await bot.wake.drain()
+        tools: list[Json] = model.requests[0]["tools"]
+    return tools
+
+
+async def test_every_tool_of_the_bot_is_called_for_in_plain_words_of_both_languages(tmp_path: Path) -> None:
+    tools = await tools_of_the_bot(tmp_path)
+    seen = '<attachment kind="photo" file="file:1">image/png</attachment>'
+
+    def tool_used(words: str) -> str:
+        request = {"tools": tools, "messages": [{"role": "user", "content": f"{seen}\n\n{words}"}]}
+        return " ".join(block["name"] for block in DemoBrain(0)(request).content if block["type"] == "tool_use")
+
+    for wish in WISHES:
+        for words in (wish.english, wish.indonesian):
+            assert (words, tool_used(words.format("https://example.org"))) == (words, wish.tool)
+    assert {wish.tool for wish in WISHES} == {tool["name"] for tool in tools}
 
 
 def test_a_tool_that_is_not_offered_or_needs_more_than_it_knows_is_not_called() -> None:
