@@ -74,6 +74,10 @@ pages: .venv/dev/.ready browser ## Play what people do on the page of `make run`
 security: .venv/dev/.ready ## Attack the bot in every way we know, a few minutes; prints JSON
 	@.venv/dev/bin/python -m benchmarks security
 
+.PHONY: eval
+eval: .venv/dev/.ready ## Prove that each task of `kabar eval` can be passed, and not by doing nothing; offline, prints JSON
+	@.venv/dev/bin/python -m bot.cli.main eval --prove --jobs 2
+
 # Not part of `make test`: 130 MB to download, and a minute or more of both processors.
 .PHONY: local-model
 local-model: .venv/local-model/.ready .venv/run/.ready ## Talk two lines with a small real model on this machine (docs/local-models.md)

@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 FAULT_CHARS = 2_000
+UNKNOWN = "There is no tool"
+UNFIT = "Not run: the arguments"
+"""How the results of calls begin that can not be made."""
 NOT_STRICT = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
     | {"minItems", "maxItems", "uniqueItems"}
@@ -230,7 +233,7 @@ class Toolbox:
         """A call's tool and its arguments; or why it can not be made."""
         tool = self.find(str(block.get("name")))
         if tool is None:
-            return f"There is no tool {block.get('name')!r}. There are: {', '.join(self._tools)}."
+            return f"{UNKNOWN} {block.get('name')!r}. There are: {', '.join(self._tools)}."
         try:
             return tool, tool.arguments.model_validate(block.get("input"))
         except ValidationError as error:
@@ -320,8 +323,13 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[len(text) - tail :]}"
 
 
+def is_wrong(outcome: Json) -> bool:
+    """Whether this tool_result says that a call could not be made: no such tool, or arguments that do not fit."""
+    return bool(outcome.get("is_error")) and str(outcome.get("content")).startswith((UNKNOWN, UNFIT))
+
+
 def _lesson(tool: Tool, error: ValidationError) -> str:
     """Which argument is wrong and how, in one line each, without pydantic's links."""
     faults = [f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in error.errors()]
     wanted = ", ".join(tool.arguments.model_fields) or "none"
-    return f"Not run: the arguments do not fit. {'; '.join(faults)}. Arguments of {tool.name}: {wanted}."
+    return f"{UNFIT} do not fit. {'; '.join(faults)}. Arguments of {tool.name}: {wanted}."

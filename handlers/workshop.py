@@ -66,6 +66,13 @@ BUILT_IN = frozenset(
 log = logging.getLogger(__name__)
 
 
+Refit = Callable[[Sequence[Tool]], Sequence[Tool]]
+
+
+def unchanged(tools: Sequence[Tool]) -> Sequence[Tool]:
+    return tools
+
+
 class Parts(Struct, frozen=True):
     """What differs between AWS and a laptop."""
 
@@ -89,8 +96,13 @@ def make_workshop(
     *,
     more_channels: Mapping[str, Channel] = MappingProxyType({}),
     more_tools: Sequence[Tool] = (),
+    refit: Refit = unchanged,
 ) -> Workshop:
-    """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it."""
+    """Raises ConfigError naming what is missing. Made inside the running event loop: its clients belong to it.
+
+    ``refit`` has the last word on the tools, the subagents' too: an evaluation leaves some out, or puts others in
+    their place.
+    """
     store, blobs, wake, clock = parts.store, parts.blobs, parts.wake, parts.clock
     provider = Provider(settings)
     facts = provider.facts(settings.kabar_model)
@@ -121,7 +133,7 @@ def make_workshop(
     tools += delegation(
         settings,
         owned.agents,
-        tools,
+        refit(tools),
         provider,
         illustrated,
         usual=settings.kabar_cheaper_model or summary_model(settings.kabar_model),
@@ -131,7 +143,7 @@ def make_workshop(
         gate=gate,
         clock=clock,
     )
-    toolbox = Toolbox(tools)
+    toolbox = Toolbox(refit(tools))
     max_tokens = min(settings.kabar_max_tokens, facts.output)
     prompts = PromptBuilder(
         owned.instructions.text,

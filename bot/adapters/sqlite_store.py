@@ -187,6 +187,10 @@ class SQLiteStore:
         """Of all conversations, those whose time is before this Unix time, for ``LocalScheduler``."""
         return await self._read(_reminders_until, before)
 
+    async def conversations(self) -> list[str]:
+        """All that have a record, by name: for whoever looks back at them."""
+        return await self._read(_conversations)
+
     async def forget(self, head: Head) -> None:
         """All at once, so it can not be cut. What the running turn took is answered then. The tombstone of a message
         that may still be repeated stays its usual time: nobody is answered twice, and it holds no words."""
@@ -360,6 +364,10 @@ def _record(database: sqlite3.Connection, conversation: str, since: int) -> list
         "SELECT seq, entry FROM record WHERE conversation = ? AND seq >= ? ORDER BY seq", (conversation, since)
     )
     return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
+
+
+def _conversations(database: sqlite3.Connection) -> list[str]:
+    return [row[0] for row in database.execute("SELECT DISTINCT conversation FROM record ORDER BY conversation")]
 
 
 def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> bool:

@@ -108,6 +108,16 @@ def as_json(text: str, file: str) -> Document | Fault:
     return Document(file, value, {} if isinstance(read, Fault) else read[1])
 
 
+def as_yaml(text: str, file: str) -> Document | Fault:
+    """A file of YAML that begins with names and values."""
+    read = _yaml(text, file, 1)
+    if isinstance(read, Fault):
+        return read
+    if not isinstance(read[0], dict):
+        return Fault(file, 1, "It must begin with names and values, such as why: to see.")
+    return Document(file, *read)
+
+
 def fitted(document: Document, kind: type[T], path: str = "", value: Any = msgspec.UNSET) -> T | Fault:
     """The document, or what is in it at ``path``, as a ``kind``."""
     try:

@@ -59,11 +59,31 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("folder", nargs="?", help="which; that of KABAR_AGENT_DIR where none is named")
     check.set_defaults(command=_check, quiet=True)
 
-    evaluate = commands.add_parser("eval", help="measure the agent with the tasks in evals/; prints JSON")
-    evaluate.add_argument("tasks", nargs="*", help="which; all where none is named")
+    evaluate = commands.add_parser(
+        "eval",
+        help="measure the agent with the tasks in evals/; prints JSON",
+        usage="kabar eval [task ...] [options] | compare BEFORE AFTER [--out FOLDER] | from-votes [--good | --bad]",
+    )
+    evaluate.add_argument("tasks", nargs="*", help="which; all but drafts where neither a task nor a set is named")
+    evaluate.add_argument("--set", default="", help="a folder of tasks, such as tuning or held-out")
+    evaluate.add_argument("--repeat", type=_count, default=1, help="runs of each task")
+    evaluate.add_argument("--jobs", type=_count, default=4, help="runs at once")
+    evaluate.add_argument("--model", default="", help="instead of KABAR_MODEL")
+    evaluate.add_argument("--judge", default="", help="the model that scores rubrics; the same where none is named")
+    evaluate.add_argument("--out", type=Path, help="a folder for pages to read and results.json")
+    evaluate.add_argument("--prove", action="store_true", help="only whether tasks can be passed and failed; offline")
     evaluate.add_argument("--folder", type=Path, default=Path("evals"))
+    voted = evaluate.add_mutually_exclusive_group()
+    voted.add_argument("--good", action="store_true", help="from-votes: only of answers that were voted good")
+    voted.add_argument("--bad", action="store_true", help="from-votes: only of answers that were voted bad")
     evaluate.set_defaults(command=_evaluate, quiet=True)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("give a whole number above 0")
+    return int(text)
 
 
 # Each command loads only what it needs.
@@ -89,9 +109,20 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:
-    from bot.cli.evaluate import evaluate
+    from bot.cli.evals import command
 
-    if not await evaluate(settings, options.folder, options.tasks):
+    match options.tasks:
+        case ["compare", *words]:
+            if not command.compare(*command.wanted(words), options.out):
+                raise ConfigError("Tasks fell: see which above.")
+            return
+        case ["from-votes"]:
+            kinds = [kind for kind, is_left_out in ((True, options.bad), (False, options.good)) if not is_left_out]
+            await command.from_votes(settings, options.folder, kinds)
+            return
+    given = {name: getattr(options, name) for name in ("folder", "set", "repeat", "jobs", "model", "judge", "out")}
+    choice = command.Choice(names=tuple(options.tasks), **given)
+    if not await (command.prove if options.prove else command.evaluate)(settings, choice):
         raise ConfigError("Not every task passed: see what is missing above.")
 
 

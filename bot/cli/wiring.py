@@ -17,7 +17,7 @@ from bot.reminding import fire
 from bot.toolkit import Tool
 from handlers.door import Door, make_door
 from handlers.settings import Settings
-from handlers.workshop import Parts, local_sandbox, make_workshop
+from handlers.workshop import Parts, Refit, local_sandbox, make_workshop, unchanged
 
 INVOCATION = 900.0
 """Seconds one run of a turn may take before it is begun anew, as on Lambda."""
@@ -40,12 +40,15 @@ async def local(
     tools: Sequence[Tool] = (),
     *,
     grace: float = GRACE,
+    clock: Clock | None = None,
+    refit: Refit = unchanged,
 ) -> AsyncIterator[Local]:
     """A working bot on one SQLite file; begins by waking whatever was pending when the last process ended.
 
     ``grace``: seconds running turns have to end when the process is stopped; what is cut goes on at the next start.
+    ``refit`` is as in ``make_workshop``.
     """
-    clock = SystemClock()
+    clock = clock or SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
 
     def ours(conversation: str) -> bool:
@@ -77,7 +80,7 @@ async def local(
         sandbox=local_sandbox(settings),
         clock=clock,
     )
-    workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools)
+    workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if ours(conversation):
