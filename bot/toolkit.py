@@ -130,7 +130,7 @@ class Tool:
         for each in schema.get("properties", {}).values():
             each.pop("title", None)
         plain = {"name": self.name, "description": self.description, "input_schema": schema}
-        is_strict = self.writes or self.asks
+        is_strict = self.writes or bool(self.asks)
         return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import math
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,7 +60,7 @@ class Worker:
         self._tools = tools
         self._aws = Aws(settings.aws_endpoint_url)
         self._store, self._wake, self._clock = aws_parts(settings, self._aws)
-        self._blobs = _blobs(settings, self._aws)
+        self._blobs = kept_blobs(settings, self._aws)
         self._sandbox = _sandbox(settings, self._aws)
         self._scheduler = EventBridgeScheduler(
             lambda: self._aws.client("scheduler"),
@@ -70,7 +70,7 @@ class Worker:
             self._clock,
         )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
-        self._made: tuple[Settings, Workshop] | None = None
+        self._made: tuple[tuple[Settings, Mapping[str, str]], Workshop] | None = None
 
     async def work(self, records: list[dict[str, Any]], seconds: float) -> list[str]:
         """Answer each wake in order; returns the ids of the messages to be delivered again."""
@@ -113,8 +113,9 @@ class Worker:
         return False
 
     async def _workshop(self) -> Workshop:
-        settings = with_secrets(self._settings, await self._secrets.read())
-        if self._made is None or self._made[0] != settings:
+        secrets = await self._secrets.read()
+        settings = with_secrets(self._settings, secrets)
+        if self._made is None or self._made[0] != (settings, secrets):
             if self._made is not None:
                 await self._made[1].close()
             parts = Parts(
@@ -124,9 +125,10 @@ class Worker:
                 scheduler=self._scheduler,
                 sandbox=self._sandbox,
                 clock=self._clock,
+                values={**os.environ, **secrets},
             )
             workshop = make_workshop(settings, parts, more_tools=self._tools)
-            self._made = (settings, workshop)
+            self._made = ((settings, secrets), workshop)
         return self._made[1]
 
     async def close(self) -> None:
@@ -154,7 +156,7 @@ class Worker:
             log.warning("error=<%s> | a wake's visibility could not be changed", type(error).__name__)
 
 
-def _blobs(settings: Settings, aws: Aws) -> Blobs:
+def kept_blobs(settings: Settings, aws: Aws) -> Blobs:
     if settings.kabar_bucket:
         return S3Blobs(lambda: aws.client("s3"), settings.kabar_bucket)
     return FileBlobs(settings.kabar_files)

@@ -68,6 +68,8 @@ class Parts(Struct, frozen=True):
     scheduler: Scheduler
     sandbox: Sandbox
     clock: Clock
+    values: Mapping[str, str] = {}
+    """The environment and the secrets: what ``${NAME}`` in the owner's files may mean."""
 
 
 class Workshop(Struct, frozen=True):
@@ -89,11 +91,11 @@ def make_workshop(
     facts = provider.facts(settings.kabar_model)
     transcription = _transcription(settings)
     reader = FileReader(transcription)
-    web = _web_tools(settings, reader, more_tools)
+    web = [*_web_tools(settings, reader, more_tools), *_peer_tools(settings, parts.values)]
     reminders = Reminders(store, parts.scheduler)
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
     tools = [*TOOLS, *hands, *web, *more_tools]
-    channels = {**_channels(settings), **more_channels}
+    channels = {**_channels(settings, blobs), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     people = People(store, channels, access, clock)
@@ -195,6 +197,20 @@ def _web_tools(settings: Settings, reader: FileReader, others: Sequence[Tool]) -
     return [tool for tool in (search, web_fetch_tool(reader)) if tool.name not in taken]
 
 
+def _peer_tools(settings: Settings, values: Mapping[str, str]) -> list[Tool]:
+    """What asks the agents of ``agent/peers.json``; its library is loaded only where there are any."""
+    folder = Path(settings.kabar_agent_dir)
+    if not (folder / "peers.json").is_file():
+        return []
+    from bot.agentdir.peers import read_peers
+    from bot.tools.ask_agent import ask_agent_tool
+
+    peers, faults = read_peers(folder, values)
+    for fault in faults:
+        log.warning("%s | left out", fault)
+    return [ask_agent_tool(peers)] if peers else []
+
+
 def _transcription(settings: Settings) -> Transcription | None:
     if not settings.kabar_transcription_url:
         return None
@@ -241,7 +257,7 @@ def _millionths(dollars: float) -> int | None:
     return round(dollars * 1_000_000) or None
 
 
-def _channels(settings: Settings) -> dict[str, Channel]:
+def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
     """Only the SDKs of the platforms that are set up are loaded: each costs a start a tenth of a second."""
     channels: dict[str, Channel] = {}
     if settings.telegram_bot_token:
@@ -254,6 +270,10 @@ def _channels(settings: Settings) -> dict[str, Channel]:
         from bot.channels.slack.send import SlackChannel
 
         channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
+    if settings.kabar_a2a_keys:
+        from bot.channels.a2a.send import A2AChannel
+
+        channels["a2a"] = A2AChannel(blobs)
     return channels
 
 

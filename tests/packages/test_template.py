@@ -6,6 +6,7 @@ import pytest
 
 from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
+from bot.channels.a2a.handler import WAIT
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
@@ -186,7 +187,7 @@ def test_files_are_private_encrypted_and_forgotten_in_the_end_and_survive_the_st
 
 def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
     functions = {name: variables(name).get("KABAR_BUCKET") for name in FUNCTIONS}
-    allowed = {name: set(of_role(name, "s3:")) for name in ("WebhookRole", "WorkerRole", "DeadLetterRole")}
+    allowed = {name: set(of_role(name, "s3:")) for name in ("WebhookRole", "WorkerRole", "DeadLetterRole", "A2ARole")}
 
     bucket = {"Ref": "Files"}
     assert functions == {
@@ -194,11 +195,13 @@ def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
         "WorkerFunction": bucket,
         "SandboxFunction": None,
         "DeadLetterFunction": bucket,
+        "A2AFunction": bucket,
     }
     assert allowed == {
         "WebhookRole": set(),
         "WorkerRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
         "DeadLetterRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+        "A2ARole": {"s3:GetObject", "s3:ListBucket", "s3:PutObject"},
     }
 
 
@@ -234,6 +237,17 @@ def test_the_webhook_can_add_messages_but_read_none() -> None:
     }
     (due,) = properties("Table")["GlobalSecondaryIndexes"]
     assert (due["IndexName"], due["Projection"]["ProjectionType"]) == ("due", "KEYS_ONLY")
+
+
+def test_other_agents_have_a_function_only_where_it_is_wanted_which_reaches_no_conversation_but_theirs() -> None:
+    own = of_role("A2ARole", "dynamodb:")
+
+    assert PARAMETERS["AgentToAgent"]["Default"] == "off"
+    assert [RESOURCES[name]["Condition"] for name in ("A2AFunction", "A2ARole", "A2ALog")] == ["HasAgents"] * 3
+    assert set(own) == {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}
+    assert own["dynamodb:Query"]["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["C#a2a:*"]}}
+    assert properties("A2AFunction")["Timeout"] > WAIT
+    assert properties("A2ARole")["ManagedPolicyArns"] == [{"Ref": "ReadSecrets"}]
 
 
 def test_schedules_are_the_bot_s_own_group_and_may_do_nothing_but_call_the_webhook() -> None:
