@@ -101,8 +101,9 @@ class Tool:
     true of. ``outward``: it reaches beyond the conversation, so it asks once words of others were read; ``untrusted``:
     what it returns are such words. ``is_known`` tells whether a call of an outward tool reaches only what the
     conversation named; it then need not ask. ``seconds`` and ``result_chars`` are its limits. ``context`` is the name
-    of the parameter that takes a ToolContext, "" where there is none. ``resumes``: it stores its own steps and goes on from there when it is called again, so what
-    ends an invocation ends it too and is no failure of it; ``seconds`` is then what it needs to begin.
+    of the parameter that takes a ToolContext, "" where there is none. ``resumes``: it stores its own steps and goes on
+    from there when it is called again, so what ends an invocation ends it too and is no failure of it; ``seconds`` is
+    then what it needs to begin.
 
     Where a wrong argument would cost more than another try, because it writes or somebody is asked, the tool is strict:
     the provider lets the model write nothing that the schema does not allow."""
