@@ -115,9 +115,10 @@ build: .venv/build/.ready ## Build the Lambda packages into .build/<ARCH>/ (ARCH
 	.venv/build/bin/python -m scripts.build worker .build/$(ARCH)/worker --arch $(ARCH)
 	.venv/build/bin/python -m scripts.build deadletter .build/$(ARCH)/deadletter --arch $(ARCH)
 	.venv/build/bin/python -m scripts.build sandbox .build/$(ARCH)/sandbox --arch $(ARCH)
+	.venv/build/bin/python -m scripts.build a2a .build/$(ARCH)/a2a --arch $(ARCH)
 
 # Called by `sam build`, which names the functions as infra/template.yaml does and says where to put them.
-.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction build-SandboxFunction
+.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction build-SandboxFunction build-A2AFunction
 build-WebhookFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build webhook "$(ARTIFACTS_DIR)" --arch $(ARCH)
 build-WorkerFunction: .venv/build/.ready
@@ -126,6 +127,8 @@ build-DeadLetterFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build deadletter "$(ARTIFACTS_DIR)" --arch $(ARCH)
 build-SandboxFunction: .venv/build/.ready
 	.venv/build/bin/python -m scripts.build sandbox "$(ARTIFACTS_DIR)" --arch $(ARCH)
+build-A2AFunction: .venv/build/.ready
+	.venv/build/bin/python -m scripts.build a2a "$(ARTIFACTS_DIR)" --arch $(ARCH)
 
 ##### Keep
 
@@ -136,7 +139,7 @@ COMPILE = .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11 
 .PHONY: requirements
 requirements: .venv/uv/.ready ## Pin requirements/*.txt again after changing *.in (UPGRADE=1: to the newest)
 	$(COMPILE) requirements/dev.in -o requirements/dev.txt
-	for list in webhook worker local; do \
+	for list in webhook worker local a2a; do \
 		$(COMPILE) requirements/$$list.in --constraints requirements/dev.txt -o requirements/$$list.txt || exit 1; done
 	for list in emulator lambda local-model sam; do $(COMPILE) requirements/$$list.in -o requirements/$$list.txt || exit 1; done
 

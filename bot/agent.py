@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from bot.approvals import DENIED, FORBIDDEN, UNATTENDED, Gate, comes_tainted, is_tainted, waited_for
+from bot.approvals import DENIED, FORBIDDEN, UNATTENDED, Gate, comes_tainted, waited_for
 from bot.caching import missed
 from bot.deadline import Deadline, Later, OutOfTime, Pause
 from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
@@ -316,9 +316,9 @@ class Agent:
         if tool is None or call["id"] in answered.reply.spoiled:
             return False
         reaches_out = tool.outward and not self._is_known(tool, call, journal)
-        tainted = reaches_out and (journal.turn.tainted or is_tainted(journal.own(), self._toolbox))
+        tainted = reaches_out and (journal.turn.tainted or comes_tainted(journal.own(), self._toolbox))
         asker = journal.turn.asker
-        closed = self.gate.is_closed(tool, asker, journal.settings, self._clock.now(), tainted=tainted)
+        closed = self.gate.is_closed(tool, call["input"], asker, journal.settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)
 
     def _is_known(self, tool: Tool, call: Json, journal: Journal) -> bool:

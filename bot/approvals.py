@@ -62,14 +62,17 @@ class Gate(Struct, frozen=True):
     seconds: int = 7 * DAY
     unattended: bool = False
 
-    def is_closed(self, tool: Tool, person: Person, settings: ChatSettings, now: float, *, tainted: bool) -> bool:
+    def is_closed(
+        self, tool: Tool, arguments: Json, person: Person, settings: ChatSettings, now: float, *, tainted: bool
+    ) -> bool:
         """Whether a call of this tool needs a person's word. ``tainted``: words of others were read in this turn, and
         it may have come from them where it reaches."""
         if tool.name in allowed(person, settings, now):
             return False
         if tool.name in self.asks:
             return True
-        return tool.name not in self.never and (tool.asks or (tool.outward and tainted))
+        asks = tool.asks(arguments) if callable(tool.asks) else tool.asks
+        return tool.name not in self.never and (asks or (tool.outward and tainted))
 
     def forbids(self, tool: str, person: Person) -> bool:
         """Whether a tool does not run for them at all."""

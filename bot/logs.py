@@ -24,6 +24,8 @@ QUIET = (
     "boto3",
     "slack_sdk",
     "slack_bolt",
+    "anthropic",
+    "a2a",
     "asyncio",
 )
 

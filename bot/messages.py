@@ -16,7 +16,8 @@ Json = dict[str, Any]
 class Person(Struct, frozen=True, omit_defaults=True):
     """Somebody who writes.
 
-    ``id`` is ``telegram:<user id>``, ``slack:<team>:<user id>`` or ``terminal:<name>``: stable, never a display name.
+    ``id`` is ``telegram:<user id>``, ``slack:<team>:<user id>``, ``terminal:<name>`` or, for another agent that calls
+    this one, ``a2a:<name>``: stable, never a display name.
     ``language`` is the IETF tag the platform gives ("id", "en-GB"), or "" where it gives none; ``zone`` the IANA name
     of their time zone, or "".
 
@@ -41,7 +42,8 @@ class Place(Struct, frozen=True, omit_defaults=True):
     """Where a conversation happens and its answers go, in the platform's own ids, as strings.
 
     ``conversation`` is the key of everything stored about it: ``telegram:<chat>[:<topic>]``,
-    ``slack:<team>:<channel>[:<thread>]`` or ``terminal:<name>``. It is also the SQS message group.
+    ``slack:<team>:<channel>[:<thread>]``, ``terminal:<name>`` or ``a2a:<caller>:<context>``. It is also the SQS message
+    group.
     ``thread`` is the Telegram topic or the Slack ``thread_ts`` that every answer must carry, or "".
     """
 

@@ -92,6 +92,9 @@ class Store(Protocol):
         limit: of any number of commits at once, only those are stored that fit in together.
         """
 
+    async def head(self, conversation: str) -> Head | None:
+        """Where a conversation stands, for whoever only watches it; None where it never had a turn. Writes nothing."""
+
     async def inbox(self, conversation: str) -> list[Inbound]:
         """Everything pending, in order. At most 100 at a time."""
 

@@ -437,6 +437,11 @@ _TEXTS = {
     "doing_list_reminders": ("Looking at the reminders…", "Melihat daftar pengingat…"),
     "doing_cancel_reminder": ("Cancelling a reminder…", "Membatalkan pengingat…"),
     "doing_set_time_zone": ("Noting a time zone…", "Mencatat zona waktu…"),
+    "not_taken": (
+        "This was not taken up: the caller is not let in here, or asks too often.",
+        "Ini tidak dikerjakan: pemanggil belum diberi akses di sini, atau terlalu sering bertanya.",
+    ),
+    "doing_ask_agent": ("Asking another agent…", "Bertanya kepada agen lain…"),
     "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
 }
 

@@ -100,12 +100,13 @@ class ToolFault(Exception):
 @dataclass(frozen=True)
 class Tool:
     """``writes``: changes something outside, so it runs alone and in order. ``repeatable``: running it twice does no
-    harm, so a call cut by a crash may run again. ``asks``: somebody must allow each call. ``outward``: it reaches
-    beyond the conversation, so it asks once words of others were read; ``untrusted``: what it returns are such words.
-    ``is_known`` tells whether a call of an outward tool reaches only what the conversation named; it then need not ask.
-    ``seconds`` and ``result_chars`` are its limits. ``context`` is the name of the parameter that takes a ToolContext,
-    "" where there is none. ``resumes``: it stores its own steps and goes on from there when it is called again, so what
-    ends an invocation ends it too and is no failure of it; ``seconds`` is then what it needs to begin.
+    harm, so a call cut by a crash may run again. ``asks``: somebody must allow each call, or each whose arguments it is
+    true of. ``outward``: it reaches beyond the conversation, so it asks once words of others were read; ``untrusted``:
+    what it returns are such words. ``is_known`` tells whether a call of an outward tool reaches only what the
+    conversation named; it then need not ask. ``seconds`` and ``result_chars`` are its limits. ``context`` is the name
+    of the parameter that takes a ToolContext, "" where there is none. ``resumes``: it stores its own steps and goes on
+    from there when it is called again, so what ends an invocation ends it too and is no failure of it; ``seconds`` is
+    then what it needs to begin.
 
     Where a wrong argument would cost more than another try, because it writes or somebody is asked, the tool is strict:
     the provider lets the model write nothing that the schema does not allow."""
@@ -119,7 +120,7 @@ class Tool:
     repeatable: bool
     seconds: float
     result_chars: int
-    asks: bool = False
+    asks: bool | Callable[[Json], bool] = False
     outward: bool = False
     untrusted: bool = False
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None
@@ -132,7 +133,7 @@ class Tool:
         for each in schema.get("properties", {}).values():
             each.pop("title", None)
         plain = {"name": self.name, "description": self.description, "input_schema": schema}
-        is_strict = self.writes or self.asks
+        is_strict = self.writes or bool(self.asks)
         return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 
@@ -142,7 +143,7 @@ def tool(
     repeatable: bool | None = None,
     seconds: float = 20,
     result_chars: int = 20_000,
-    asks: bool = False,
+    asks: bool | Callable[[Json], bool] = False,
     outward: bool = False,
     untrusted: bool = False,
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None,

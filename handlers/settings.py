@@ -21,6 +21,7 @@ SECRETS = (
     "ANTHROPIC_API_KEY",
     "KABAR_TRANSCRIPTION_KEY",
     "KABAR_TAVILY_KEY",
+    "KABAR_A2A_KEYS",
 )
 
 
@@ -117,6 +118,12 @@ class Settings(Struct, frozen=True):
     kabar_transcription_url: str = ""
     kabar_transcription_key: str = ""  # secret
     kabar_transcription_model: str = "whisper-1"
+
+    # Other agents that may call this one (A2A): a name and a key for each, as name:key separated by commas. Who has a
+    # key is the person a2a:name, and must be let in like any other. The address that its card names, where it is not
+    # the one under which it is asked.
+    kabar_a2a_keys: str = ""  # secret; without it every call is refused
+    kabar_a2a_url: str = ""
 
     # What the owner writes, in this folder: the bot's instructions in AGENTS.md, and skills/. Where a prefix is named,
     # such as agent/, the worker on AWS takes what lies under it in KABAR_BUCKET instead.

@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Worker:
         self._tools = tools
         self._aws = Aws(settings.aws_endpoint_url)
         self._store, self._wake, self._clock = aws_parts(settings, self._aws)
-        self._blobs = _blobs(settings, self._aws)
+        self._blobs = kept_blobs(settings, self._aws)
         self._sandbox = _sandbox(settings, self._aws)
         self._scheduler = EventBridgeScheduler(
             lambda: self._aws.client("scheduler"),
@@ -75,7 +75,7 @@ class Worker:
             self._clock,
         )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
-        self._made: tuple[Settings, Workshop] | None = None
+        self._made: tuple[tuple[Settings, Mapping[str, str]], Workshop] | None = None
         self._agent_dir = ""
         self._copied: Path | None = None
 
@@ -121,9 +121,9 @@ class Worker:
 
     async def _workshop(self) -> Workshop:
         self._agent_dir = self._agent_dir or await self._own_folder()
-        settings = with_secrets(self._settings, await self._secrets.read())
-        settings = replace(settings, kabar_agent_dir=self._agent_dir)
-        if self._made is None or self._made[0] != settings:
+        secrets = await self._secrets.read()
+        settings = replace(with_secrets(self._settings, secrets), kabar_agent_dir=self._agent_dir)
+        if self._made is None or self._made[0] != (settings, secrets):
             if self._made is not None:
                 await self._made[1].close()
             parts = Parts(
@@ -133,9 +133,10 @@ class Worker:
                 scheduler=self._scheduler,
                 sandbox=self._sandbox,
                 clock=self._clock,
+                values={**os.environ, **secrets},
             )
             workshop = make_workshop(settings, parts, more_tools=self._tools)
-            self._made = (settings, workshop)
+            self._made = ((settings, secrets), workshop)
         return self._made[1]
 
     async def _own_folder(self) -> str:
@@ -182,7 +183,7 @@ class Worker:
             log.warning("error=<%s> | a wake's visibility could not be changed", type(error).__name__)
 
 
-def _blobs(settings: Settings, aws: Aws) -> Blobs:
+def kept_blobs(settings: Settings, aws: Aws) -> Blobs:
     if settings.kabar_bucket:
         return S3Blobs(lambda: aws.client("s3"), settings.kabar_bucket)
     return FileBlobs(settings.kabar_files)

@@ -23,6 +23,7 @@ from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
 from bot.pages import Pages
+from bot.peers import Peer
 from bot.people import People
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
@@ -59,7 +60,8 @@ TOOLS = (
 )
 BUILT_IN = frozenset(
     {tool.name for tool in TOOLS}
-    | {"cancel_reminder", "list_reminders", "remind", "run_python", "set_time_zone", "skill", "web_fetch", "web_search"}
+    | {"ask_agent", "cancel_reminder", "list_reminders", "remind", "run_python", "set_time_zone", "skill"}
+    | {"web_fetch", "web_search"}
 )
 """The names of all tools of ours, also those that are made only with what they need."""
 
@@ -82,6 +84,8 @@ class Parts(Struct, frozen=True):
     scheduler: Scheduler
     sandbox: Sandbox
     clock: Clock
+    values: Mapping[str, str] = {}
+    """The environment and the secrets: what ``${NAME}`` in the owner's files may mean."""
 
 
 class Workshop(Struct, frozen=True):
@@ -108,13 +112,13 @@ def make_workshop(
     facts = provider.facts(settings.kabar_model)
     transcription = _transcription(settings)
     reader = FileReader(transcription)
-    web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
-    owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools})
+    owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools}, parts.values)
+    web = [*_web_tools(settings, reader, more_tools), *_peer_tools(owned.peers)]
     skills = [skill_tool(owned.skills)] if owned.skills else []
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader, owned.skills), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools]
-    channels = {**_channels(settings), **more_channels}
+    channels = {**_channels(settings, blobs), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     people = People(store, channels, access, clock)
@@ -218,6 +222,15 @@ def _web_tools(settings: Settings, reader: FileReader, others: Sequence[Tool]) -
     return [tool for tool in (search, web_fetch_tool(reader)) if tool.name not in taken]
 
 
+def _peer_tools(peers: Sequence[Peer]) -> list[Tool]:
+    """What asks them; its library is loaded only where there are any."""
+    if not peers:
+        return []
+    from bot.tools.ask_agent import ask_agent_tool
+
+    return [ask_agent_tool(peers)]
+
+
 def _transcription(settings: Settings) -> Transcription | None:
     if not settings.kabar_transcription_url:
         return None
@@ -264,7 +277,7 @@ def _millionths(dollars: float) -> int | None:
     return round(dollars * 1_000_000) or None
 
 
-def _channels(settings: Settings) -> dict[str, Channel]:
+def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
     """Only the SDKs of the platforms that are set up are loaded: each costs a start a tenth of a second."""
     channels: dict[str, Channel] = {}
     if settings.telegram_bot_token:
@@ -277,12 +290,16 @@ def _channels(settings: Settings) -> dict[str, Channel]:
         from bot.channels.slack.send import SlackChannel
 
         channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
+    if settings.kabar_a2a_keys:
+        from bot.channels.a2a.send import A2AChannel
+
+        channels["a2a"] = A2AChannel(blobs)
     return channels
 
 
-def _owned(folder: str, tools: Collection[str]) -> Owned:
+def _owned(folder: str, tools: Collection[str], values: Mapping[str, str]) -> Owned:
     """What the owner wrote; what can not be used of it is told here and by ``kabar check``."""
-    owned = read_folder(Path(folder), tools)
+    owned = read_folder(Path(folder), tools, values)
     for fault in owned.faults:
         log.warning("folder=<%s> | %s", folder, fault)
     return owned

@@ -36,6 +36,7 @@ FUNCTIONS = {
     "worker": Recipe("worker", ("agent",)),
     "deadletter": Recipe("worker", ("agent",)),
     "sandbox": Recipe("sandbox"),
+    "a2a": Recipe("a2a", ("agent",)),
 }
 MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}
 RUNTIME = "3.13"

@@ -174,6 +174,9 @@ class ProcessStore:
     async def inbox(self, conversation: str) -> list[Inbound]:
         return await self._do(self._store.inbox, conversation)
 
+    async def head(self, conversation: str) -> Head | None:
+        return await self._do(self._store.head, conversation)
+
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         return await self._do(self._store.record, conversation, since)
 

@@ -21,6 +21,8 @@ FAMILIES = {
     "slack_bolt": "slack",
     "slack_sdk": "slack",
     "aiohttp": "slack",
+    "a2a": "a2a",
+    "google": "a2a",
 }
 EVERYWHERE = {"msgspec"}
 """How all values are said; a word of the language here."""
@@ -48,7 +50,12 @@ def is_in(module: str, *rooms: str) -> bool:
     return any(module == room or module.startswith(f"{room}.") for room in rooms)
 
 
-PLATFORMS = {"bot.channels.telegram": "telegram", "bot.channels.slack": "slack", "bot.channels.terminal": ""}
+PLATFORMS = {
+    "bot.channels.telegram": "telegram",
+    "bot.channels.slack": "slack",
+    "bot.channels.a2a": "a2a",
+    "bot.channels.terminal": "",
+}
 
 CORE = [module for module in modules("bot") if not is_in(module, *DEEP)]
 CHANNELS = modules("bot.channels")
@@ -107,6 +114,13 @@ def test_what_is_deployed_needs_nothing_that_is_not() -> None:
     deployed = reach(["handlers.webhook", "handlers.worker"]).own
 
     assert [name for name in deployed if is_in(name, "simulator", "bot.cli")] == []
+
+
+def test_only_the_function_for_other_agents_carries_their_sdk() -> None:
+    for function in ("webhook", "worker", "deadletter", "sandbox"):
+        outside = {name.partition(".")[0] for name in reach([f"handlers.{function}"]).outside}
+        assert outside & {"a2a", "google"} == set()
+    assert "a2a" in {name.partition(".")[0] for name in reach(["handlers.a2a"]).outside}
 
 
 def test_the_webhook_never_loads_the_model_s_the_telegram_or_a_protocol_s_library() -> None:

@@ -86,7 +86,7 @@ async def test_telegram_and_back_with_a_tool_and_a_second_turn_that_remembers(
         await way.telegram_says("You asked for 12*7+3.")
         await way.settled()
         assert {"What is 12*7+3?", "It is **87**."} <= set(words(way.model.requests[2]))
-        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN | {"delegate"}
+        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN - {"ask_agent"} | {"delegate"}
         assert way.cloud.answers == [{"batchItemFailures": []}] * 2
 
 
@@ -393,7 +393,7 @@ async def test_what_a_slash_command_shows_one_person_can_be_tapped(
         await slack.tap("C0GENERAL", "ann", page.id, "0.1")
         await way.slack_says("**Pengaturan obrolan ini**")
         await slack.command("C0GENERAL", "ann", "please count")
-        question = await way.slack_says("run_python")
+        question = await way.slack_says("Boleh saya jalankan Python ini?")
         await slack.tap("C0GENERAL", "ann", question.id, "0.1")
         await way.slack_says("Then not.")
         await way.settled()

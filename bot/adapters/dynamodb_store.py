@@ -298,6 +298,12 @@ class DynamoDBStore:
             raise _refusal(head, failed) from failed
         return stored
 
+    async def head(self, conversation: str) -> Head | None:
+        answer = await self._call(
+            self._client.get_item, TableName=self._table, Key=_key(conversation, "HEAD"), ConsistentRead=True
+        )
+        return _head(conversation, answer["Item"]) if "Item" in answer else None
+
     async def inbox(self, conversation: str) -> list[Inbound]:
         """One query of one page, at most MOST_PENDING messages, and fewer where they are very long. If there are more,
         those to the bot come first, then the newest others."""

@@ -150,6 +150,9 @@ class SQLiteStore:
         """Raises LookupError, and stores nothing, where a key to take or to finish was never received."""
         return await self._write(_commit, head, change, int(self._clock.now()))
 
+    async def head(self, conversation: str) -> Head | None:
+        return await self._read(_head, conversation)
+
     async def inbox(self, conversation: str) -> list[Inbound]:
         return await self._read(_inbox, conversation, int(self._clock.now()))
 
@@ -238,11 +241,16 @@ def _claim(database: sqlite3.Connection, conversation: str, owner: str, until_ms
         "UPDATE head SET owner = ?, until_ms = ? WHERE conversation = ? AND (until_ms <= ? OR owner = ?)",
         (owner, until_ms, conversation, now_ms, owner),
     )
-    if taken.rowcount == 0:
-        return None
-    last, since, turn, settings = database.execute(
-        "SELECT last, since, turn, settings FROM head WHERE conversation = ?", (conversation,)
+    return _head(database, conversation) if taken.rowcount else None
+
+
+def _head(database: sqlite3.Connection, conversation: str) -> Head | None:
+    row = database.execute(
+        "SELECT owner, until_ms, last, since, turn, settings FROM head WHERE conversation = ?", (conversation,)
     ).fetchone()
+    if row is None:
+        return None
+    owner, until_ms, last, since, turn, settings = row
     return Head(
         conversation,
         owner,

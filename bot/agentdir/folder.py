@@ -1,6 +1,6 @@
 """All that an owner wrote in ``agent/``, read once at the start: a new kind of file is a field and a line here."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
@@ -8,11 +8,16 @@ from msgspec import Struct
 
 from bot.agentdir.agents import FOLDER as AGENTS
 from bot.agentdir.agents import AgentFile, read_agents
+from bot.agentdir.card import FILE as CARD
+from bot.agentdir.card import Card, read_card
 from bot.agentdir.documents import Fault
 from bot.agentdir.instructions import FILES, Instructions, read_instructions
+from bot.agentdir.peers import FILE as PEERS
+from bot.agentdir.peers import read_peers
 from bot.agentdir.skills import FOLDER, Skill, is_hidden, read_skills
+from bot.peers import Peer
 
-KNOWN = (*FILES, FOLDER, AGENTS, "mcp.json", "peers.json")
+KNOWN = (*FILES, FOLDER, AGENTS, "mcp.json", PEERS, CARD)
 """What lies in the folder itself, beside what the instructions include."""
 
 
@@ -22,19 +27,23 @@ class Owned(Struct, frozen=True):
     instructions: Instructions = Instructions()
     skills: tuple[Skill, ...] = ()
     agents: tuple[AgentFile, ...] = ()
+    peers: tuple[Peer, ...] = ()
+    card: Card = Card()
     faults: tuple[Fault, ...] = ()
 
 
-def read_folder(folder: Path, tools: Collection[str] | None = None) -> Owned:
-    """Never raises for what lies there, or does not. ``tools`` are the names of those there are; None where that is not
-    known."""
+def read_folder(folder: Path, tools: Collection[str] | None = None, values: Mapping[str, str] | None = None) -> Owned:
+    """Never raises for what lies there, or does not. ``tools`` are the names of those there are, ``values`` what
+    ``${NAME}`` may mean; None where that is not known."""
     if not folder.is_dir():
         return Owned(faults=(Fault("", 0, "There is no such folder: the bot has no instructions and no skills."),))
     instructions, in_instructions = read_instructions(folder)
     skills, in_skills = read_skills(folder)
     agents, in_agents = read_agents(folder, tools)
-    faults = [*in_instructions, *in_skills, *in_agents, *_unread(folder, instructions)]
-    return Owned(instructions, skills, tuple(agents), tuple(sorted(faults)))
+    peers, in_peers = read_peers(folder, values)
+    card, in_card = read_card(folder)
+    faults = sorted([*in_instructions, *in_skills, *in_agents, *in_peers, *in_card, *_unread(folder, instructions)])
+    return Owned(instructions, skills, tuple(agents), peers, card, tuple(faults))
 
 
 def _unread(folder: Path, instructions: Instructions) -> Iterator[Fault]:

@@ -2,15 +2,14 @@
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dotenv import dotenv_values
 from msgspec.structs import replace
 
 from bot import logs
+from bot.cli.environment import environment
 from bot.errors import ConfigError
 from handlers.settings import Settings, read_settings
 
@@ -20,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
-        settings = _settings()
+        settings = read_settings(environment())
         logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
@@ -28,12 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-def _settings() -> Settings:
-    """The environment wins over the file .env in the working folder."""
-    file = {name: value or "" for name, value in dotenv_values(".env").items()}
-    return read_settings({**file, **os.environ})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="webhooks over HTTP, worker in the same process")
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8421)
+    serve.add_argument("--a2a", action="store_true", help="also for other agents; needs the extra kabar[a2a]")
     serve.set_defaults(command=_serve, quiet=False)
 
     check = commands.add_parser("check", help="name every mistake in the folder of instructions and skills")
@@ -105,7 +99,7 @@ async def _run(settings: Settings, options: argparse.Namespace) -> None:
 async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
-    await serve_webhooks(settings, options.host, options.port)
+    await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:

@@ -15,11 +15,13 @@ def missing_for_run(settings: Settings) -> list[str]:
     return [*_to_poll(settings), *_for_anybody(settings), *_to_think(settings)]
 
 
-def missing_for_serve(settings: Settings) -> list[str]:
-    """For webhooks. Where secrets lie in SSM, they are read with the first request and not known yet."""
+def missing_for_serve(settings: Settings, *, a2a: bool = False) -> list[str]:
+    """For webhooks, and other agents' calls. Where secrets lie in SSM, they are read with the first request and not
+    known yet."""
     if settings.kabar_secrets_path:
         return list(_for_anybody(settings))
-    return [*_to_be_called(settings), *_for_anybody(settings), *_to_think(settings)]
+    by_whom = _by_agents(settings) if a2a else _to_be_called(settings)
+    return [*by_whom, *_for_anybody(settings), *_to_think(settings)]
 
 
 def _to_poll(settings: Settings) -> Iterator[str]:
@@ -36,6 +38,14 @@ def _to_be_called(settings: Settings) -> Iterator[str]:
         yield "Set TELEGRAM_WEBHOOK_SECRET, the secret_token given to setWebhook: without it every update is refused."
     if settings.slack_bot_token and not settings.slack_signing_secret:
         yield "Set SLACK_SIGNING_SECRET, from the app's Basic Information: without it every event is refused."
+
+
+def _by_agents(settings: Settings) -> Iterator[str]:
+    """Beside them platforms may call, and need not."""
+    if not settings.kabar_a2a_keys:
+        yield "Set KABAR_A2A_KEYS to name:key for each agent that may call: without it every call is refused."
+    if settings.telegram_bot_token or settings.slack_bot_token:
+        yield from _to_be_called(settings)
 
 
 def _for_anybody(settings: Settings) -> Iterator[str]:

@@ -6,16 +6,19 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+from starlette.applications import Starlette
+
 from bot.cli.menu import offering_commands
 from bot.cli.missing import missing_for_serve
 from bot.cli.wiring import GRACE, INVOCATION, local
 from bot.errors import ConfigError
+from bot.ports import Blobs, Clock, Store, Wake
 from bot.toolkit import Tool
-from handlers.aws import Aws
-from handlers.door import Door, aws_doors
+from handlers.aws import Aws, Secrets
+from handlers.door import Door, aws_doors, aws_parts
 from handlers.settings import Settings
-from handlers.webhook import DoorSource, application
-from handlers.worker import Worker
+from handlers.webhook import application
+from handlers.worker import Worker, kept_blobs
 from simulator.serving import serve
 
 log = logging.getLogger(__name__)
@@ -38,28 +41,56 @@ class OneDoor:
         return self._door
 
 
-async def serve_webhooks(settings: Settings, host: str, port: int, tools: Sequence[Tool] = ()) -> None:
-    """``tools`` are offered beside the built-in ones, by the process that is webhook and worker at once."""
-    if missing := missing_for_serve(settings):
+async def serve_webhooks(
+    settings: Settings, host: str, port: int, tools: Sequence[Tool] = (), *, a2a: bool = False
+) -> None:
+    """``tools`` are offered beside the built-in ones, by the process that is webhook and worker at once; ``a2a``: other
+    agents may call too."""
+    if missing := missing_for_serve(settings, a2a=a2a):
         raise ConfigError("\n".join(missing))
     if settings.kabar_table or settings.kabar_queue_url:
-        await _on_aws(settings, host, port)
+        await _on_aws(settings, host, port, a2a=a2a)
         return
     async with local(settings, tools=tools) as bot, offering_commands(settings):
-        await _until_stopped(OneDoor(bot.door), host, port)
+        app = application(OneDoor(bot.door))
+        if a2a:
+            _add_agents(app, settings, bot.store, bot.wake, bot.clock, bot.blobs, None)
+        await _until_stopped(app, host, port)
 
 
-async def _on_aws(settings: Settings, host: str, port: int) -> None:
+def _add_agents(
+    app: Starlette, settings: Settings, store: Store, wake: Wake, clock: Clock, blobs: Blobs, secrets: Secrets | None
+) -> None:
+    """``/a2a`` and the card of this agent, behind what is there. Raises ConfigError."""
+    try:
+        from bot.channels.a2a.server import PATH
+        from bot.channels.a2a.server import application as agents
+        from handlers.a2a import SecretKeys, SetKeys, make_desk
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{error.name} is missing. For --a2a install Kabar with it: pip install 'kabar[a2a]'"
+        ) from error
+    keys = SecretKeys(settings, secrets) if secrets else SetKeys(settings)
+    app.mount("/", agents(make_desk(settings, store, wake, clock, blobs, streams=True), keys))
+    print(f"Other agents: {PATH}", flush=True)
+
+
+async def _on_aws(settings: Settings, host: str, port: int, *, a2a: bool) -> None:
     """DynamoDB and SQS as on Lambda, with this process in Lambda's place."""
     aws = Aws(settings.aws_endpoint_url)
     worker = Worker(settings)
     doors = aws_doors(settings, aws)
+    app = application(doors)
+    if a2a:
+        store, wake, clock = aws_parts(settings, aws)
+        secrets = Secrets(aws, settings.kabar_secrets_path, clock)
+        _add_agents(app, settings, store, wake, clock, kept_blobs(settings, aws), secrets)
     stopping = asyncio.Event()
     queue = settings.kabar_queue_url
     consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
     try:
         async with offering_commands(settings):
-            await _until_stopped(doors, host, port)
+            await _until_stopped(app, host, port)
     finally:
         stopping.set()
         await asyncio.wait(consumers, timeout=GRACE)
@@ -70,13 +101,13 @@ async def _on_aws(settings: Settings, host: str, port: int) -> None:
         aws.close()
 
 
-async def _until_stopped(doors: DoorSource, host: str, port: int) -> None:
+async def _until_stopped(app: Starlette, host: str, port: int) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopped.set)
     try:
-        async with serve(application(doors), host, port) as address:
+        async with serve(app, host, port) as address:
             print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
             await stopped.wait()
     except OSError as error:

@@ -10,9 +10,10 @@ from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.local_scheduler import LocalScheduler
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
+from bot.cli.environment import environment
 from bot.clock import SystemClock
 from bot.deadline import Deadline
-from bot.ports import Channel, Clock, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Store, Wake
 from bot.reminding import fire
 from bot.toolkit import Tool
 from handlers.door import Door, make_door
@@ -30,6 +31,7 @@ class Local(Struct, frozen=True):
     store: Store
     wake: Wake
     clock: Clock
+    blobs: Blobs
     door: Door
 
 
@@ -79,6 +81,7 @@ async def local(
         scheduler=scheduler,
         sandbox=local_sandbox(settings),
         clock=clock,
+        values=environment(),
     )
     workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
     try:
@@ -86,7 +89,7 @@ async def local(
             if ours(conversation):
                 await wake.wake(conversation, "start")
         scheduler.start()
-        yield Local(store, wake, clock, make_door(settings, store, wake, clock))
+        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock))
     finally:
         await scheduler.stop()
         await asyncio.shield(wake.stop(grace))

@@ -42,6 +42,8 @@ class Request(Struct, frozen=True):
     headers: Sequence[tuple[str, str]] = ()
     method: str = "GET"
     body: bytes | None = None
+    seconds: float = READ_SECONDS
+    """Without a byte."""
 
 
 class Pinned(httpcore2.AsyncNetworkBackend):
@@ -84,7 +86,7 @@ async def exchange(
     )
     url = httpcore2.URL(scheme=at.scheme, host=at.host, port=at.port, target=at.path)
     headers = [("host", at.authority), ("accept-encoding", ENCODINGS), ("connection", "close"), *request.headers]
-    timeouts = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS}
+    timeouts = {"connect": CONNECT_SECONDS, "read": request.seconds, "write": READ_SECONDS}
     try:
         async with (
             connection,

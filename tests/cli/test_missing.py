@@ -62,3 +62,13 @@ def test_secrets_that_lie_in_a_store_are_not_asked_for_in_the_environment() -> N
 
 def test_a_model_of_one_s_own_needs_no_key() -> None:
     assert missing_for_run(read_settings({**WHOLE, "ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": "http://x"})) == []
+
+
+def test_other_agents_need_keys_and_no_platform_but_a_platform_that_is_set_up_needs_all_of_its_own() -> None:
+    alone = read_settings({"KABAR_A2A_KEYS": "a:b", "KABAR_OWNER": "a2a:a", "ANTHROPIC_API_KEY": "k"})
+    assert missing_for_serve(alone, a2a=True) == []
+    assert len(missing_for_serve(alone)) == 1
+    [no_keys] = missing_for_serve(without(), a2a=True)
+    assert "KABAR_A2A_KEYS" in no_keys
+    both = missing_for_serve(without("TELEGRAM_WEBHOOK_SECRET"), a2a=True)
+    assert len(both) == 2 and "TELEGRAM_WEBHOOK_SECRET" in both[1]

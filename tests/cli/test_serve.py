@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
+from a2a.client import ClientConfig, create_client
 
 from bot.adapters.dynamodb_store import create_table
 from simulator import slack, telegram
@@ -15,6 +16,7 @@ from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.script import reply, scripted, text
 from simulator.world import Fault
+from tests.channels.a2a.agents import KEYS, http, message, sent, words
 from tests.cli.process import WAIT, kabar
 from tests.cloud import QUEUE, TABLE
 from tests.emulator import Account
@@ -103,6 +105,24 @@ async def test_on_dynamodb_and_sqs_a_queue_that_fails_for_a_while_makes_nobody_d
             sqs.create_queue(QueueName="wakes.fifo", Attributes=QUEUE)
             await simulator.telegram.say(ANN, "ann", "hello")
             await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
+
+
+async def test_one_process_answers_people_and_other_agents(tmp_path: Path) -> None:
+    port = free_port()
+    keys = {"KABAR_A2A_KEYS": f"weather:{KEYS['weather']}"}
+    async with (
+        scripted(text("Hello Ann."), text("Hello agent.")) as model,
+        platforms(port, model.url) as (simulator, settings),
+        kabar(tmp_path, "serve", "--a2a", "--port", str(port), settings={**settings, **keys}) as bot,
+        http() as client,
+    ):
+        await bot.says("Listening on")
+        await simulator.telegram.say(ANN, "ann", "hello")
+        await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello Ann.", WAIT)
+        config = ClientConfig(httpx_client=client, streaming=False)
+        agent = await create_client(f"http://127.0.0.1:{port}", config)
+        assert words(await sent(agent, message("hello"))) == ["Hello agent."]
+        assert (await client.get(f"http://127.0.0.1:{port}/healthz")).text == "ok"
 
 
 @pytest.mark.parametrize("secret", ["TELEGRAM_WEBHOOK_SECRET", "SLACK_SIGNING_SECRET"])

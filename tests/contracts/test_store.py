@@ -321,6 +321,20 @@ async def test_a_first_claim_makes_an_empty_head(store: Store, clock: FakeClock)
     assert await store.claim(CHAT, "a", until(clock)) == Head(CHAT, owner="a", until_ms=until(clock))
 
 
+async def test_whoever_only_watches_sees_where_it_stands_and_changes_nothing(store: Store, clock: FakeClock) -> None:
+    assert await store.head(CHAT) is None
+    head = await claimed(store, clock)
+    assert await store.head(CHAT) == head
+    head = await store.commit(head, Change(summaries("x"), turn=turn(), settings=ChatSettings(language="id")))
+    assert await store.head(CHAT) == head
+
+    released = await store.commit(head, Change(release=True))
+
+    seen = await store.head(CHAT)
+    assert seen is not None and (seen.last, seen.turn, seen.until_ms) == (released.last, None, 0)
+    assert await store.claim(CHAT, "b", until(clock)) is not None
+
+
 async def test_of_many_claims_at_once_exactly_one_succeeds(store: Store, clock: FakeClock) -> None:
     heads = await asyncio.gather(*(store.claim(CHAT, f"worker-{n}", until(clock)) for n in range(20)))
     assert len([head for head in heads if head is not None]) == 1

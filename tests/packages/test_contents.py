@@ -82,7 +82,13 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
 
 @pytest.mark.parametrize(
     ("function", "most"),
-    [("webhook", 25_000_000), ("worker", 130_000_000), ("deadletter", 130_000_000), ("sandbox", 190_000_000)],
+    [
+        ("webhook", 25_000_000),
+        ("worker", 130_000_000),
+        ("deadletter", 130_000_000),
+        ("sandbox", 190_000_000),
+        ("a2a", 80_000_000),
+    ],
 )
 @pytest.mark.parametrize("arch", MACHINES)
 def test_a_package_stays_small(packages: Packages, function: str, arch: str, most: int) -> None:
@@ -95,8 +101,8 @@ def test_every_library_s_version_and_licence_travel_with_it(packages: Packages, 
     notes = files(packages(function, arch).path, "*.dist-info/*")
 
     versions = {path.parent.name for path in notes if path.name == "METADATA"}
-    some = {"numpy", "pandas", "matplotlib"} if function == "sandbox" else {"boto3", "botocore", "slack_sdk"}
-    assert {name.partition("-")[0] for name in versions} >= {*some, "msgspec"}
+    some = {"sandbox": {"numpy", "pandas", "matplotlib"}, "a2a": {"boto3", "a2a_sdk", "starlette"}}
+    assert {name.partition("-")[0] for name in versions} >= {"msgspec", *some.get(function, {"boto3", "slack_sdk"})}
     assert len({path.parent for path in notes}) == len(versions)
 
 

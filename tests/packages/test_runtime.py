@@ -26,6 +26,7 @@ SECRETS = {
     "SLACK_BOT_TOKEN": "xoxb-of-no-bot",
     "SLACK_SIGNING_SECRET": "the-signing-secret",
     "ANTHROPIC_API_KEY": "of-no-account",
+    "KABAR_A2A_KEYS": "weather:a-key-of-the-weather",
 }
 JSON = {"content-type": "application/json"}
 
@@ -109,6 +110,27 @@ def test_slack_gets_its_challenge_back_only_for_a_request_it_signed(webhook: Run
 
     assert (proved["statusCode"], "3eZbrw1a" in proved["body"]) == (200, True)
     assert (forged["statusCode"], "3eZbrw1a" in forged["body"]) == (401, False)
+
+
+def test_another_agent_s_message_is_stored_and_its_task_told_only_to_who_has_the_key(
+    start_function: StartFunction, aws: Account, environment: dict[str, str]
+) -> None:
+    said = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
+    params = {"message": said, "configuration": {"returnImmediately": True}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}).encode()
+    headers = {**JSON, "a2a-version": "1.0"}
+    with start_function("a2a", environment) as runtime:
+        card = runtime.invoke(http_event("/.well-known/agent-card.json", b"", {}, method="GET"))
+        refused = runtime.invoke(http_event("/a2a", body, {**headers, "authorization": "Bearer of-nobody-at-all"}))
+        key = f"Bearer {SECRETS['KABAR_A2A_KEYS'].partition(':')[2]}"
+        taken = runtime.invoke(http_event("/a2a", body, {**headers, "authorization": key}))
+
+    assert json.loads(card["body"])["url"] == "https://id.lambda-url.eu-central-1.on.aws/a2a"
+    assert refused["statusCode"] == 401
+    task = json.loads(taken["body"])["result"]["task"]
+    assert task["status"]["state"] == "TASK_STATE_SUBMITTED"
+    [wake] = waiting_wakes(aws, environment["KABAR_QUEUE_URL"])
+    assert json.loads(wake["Body"])["conversation"] == f"a2a:weather:{task['contextId']}"
 
 
 def test_a_wake_with_nothing_to_do_ends_well_in_a_warm_process_too(

@@ -17,6 +17,7 @@ from bot.adapters.s3_folder import S3Folder
 from bot.adapters.sqs_wake import SQSWake
 from bot.clock import SystemClock
 from bot.errors import ConfigError
+from bot.keeping import blob_folder
 from bot.messages import Inbound, Person, Place, Profile, Summary, ToolRun, Turn
 from bot.ports import Change, Receipt
 from bot.reminding import Reminders, fire
@@ -41,7 +42,7 @@ SECRETS = {
     "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
     "ANTHROPIC_API_KEY": "of-no-account",
 }
-FUNCTIONS = ("WebhookFunction", "WorkerFunction", "DeadLetterFunction", "SandboxFunction")
+FUNCTIONS = ("WebhookFunction", "WorkerFunction", "DeadLetterFunction", "SandboxFunction", "A2AFunction")
 FOREVER = 3_000_000_000_000
 WAIT = 90.0
 """Seconds for the first answer: both functions start for it, on a machine that runs other tests too."""
@@ -64,6 +65,7 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
                     "WorkerFunction": packages("worker", arch).path,
                     "DeadLetterFunction": packages("deadletter", arch).path,
                     "SandboxFunction": no_code,
+                    "A2AFunction": no_code,
                 },
                 {
                     "AllowedUsers": "*",
@@ -95,7 +97,7 @@ def no_code(tmp_path: Path) -> Path:
 def deployed(no_code: Path) -> Iterator[Account]:
     """The stack without its code."""
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
-        parameters = {"Arch": this_target().arch, "AgentPrefix": "agent/"}
+        parameters = {"Arch": this_target().arch, "AgentPrefix": "agent/", "AgentToAgent": "on"}
         asyncio.run(deploy(account, dict.fromkeys(FUNCTIONS, no_code), parameters))
         yield account
 
@@ -112,6 +114,7 @@ def test_each_role_can_do_its_work_and_no_more(deployed: Account) -> None:
         webhook, no_files = parts("WebhookRole")
         worker, files = parts("WorkerRole")
         deadletter, some_files = parts("DeadLetterRole")
+        agents, their_files = parts("A2ARole")
         said = Inbound(Place("telegram:1", "1"), "1", "1", Person("telegram:7"), 1)
         place = said.place.conversation
 
@@ -133,6 +136,20 @@ def test_each_role_can_do_its_work_and_no_more(deployed: Account) -> None:
             with pytest.raises(ConfigError, match="AccessDenied"):
                 await read
         for touch in (no_files.put(place, b"x", "text/plain"), no_files.get(key), no_files.forget(place)):
+            with pytest.raises(ConfigError, match="AccessDenied"):
+                await touch
+
+        asked = Inbound(Place("a2a:weather:c", "c"), "1", "1", Person("a2a:weather"), 1)
+        theirs = asked.place.conversation
+        assert await agents.receive(asked) is Receipt.NEW
+        assert (await agents.inbox(theirs), await agents.head(theirs)) == ([asked], None)
+        assert await agents.record(theirs, 1) == []
+        assert await their_files.get(await their_files.put(theirs, b"table", "text/csv")) == b"table"
+        assert await their_files.get(f"{blob_folder(theirs)}/{'0' * 32}") is None
+        # That it reaches no other conversation's items is a condition that the emulator does not know.
+        with pytest.raises(ConfigError, match="AccessDenied"):
+            await agents.claim(theirs, "a", 1)
+        for touch in (their_files.put(place, b"x", "text/plain"), their_files.get(key)):
             with pytest.raises(ConfigError, match="AccessDenied"):
                 await touch
 

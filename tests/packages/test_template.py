@@ -1,12 +1,14 @@
 """What infra/template.yaml promises. Whether AWS would take it is asked by ``make validate``."""
 
 import re
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
 
 from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
+from bot.channels.a2a.handler import WAIT
 from bot.keeping import blob_folder
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
@@ -205,13 +207,17 @@ def test_the_owners_folder_in_the_bucket_stays_is_read_by_the_worker_and_written
     assert (statement["Effect"], set(statement["Action"])) == ("Deny", {"s3:DeleteObject", "s3:PutObject"})
     assert statement["Resource"] == {"Fn::Sub": "${Files.Arn}/${AgentPrefix}*"}
     assert RESOURCES["KeepInstructions"]["Condition"] == "HasAgentPrefix"
-    writers = {role for role in of_type("AWS::IAM::Role") if "s3:PutObject" in of_role(role, "s3:")}
+    puts = {role: of_role(role, "s3:").get("s3:PutObject", {"Resource": []}) for role in of_type("AWS::IAM::Role")}
+    keys = {
+        role: [each["Fn::Sub"].partition("/")[2] for each in as_list(put["Resource"])] for role, put in puts.items()
+    }
+    writers = {role for role, patterns in keys.items() if any(fnmatch("agent/AGENTS.md", each) for each in patterns)}
     assert {role["Ref"] for role in properties("KeepInstructions")["Roles"]} == writers
 
 
 def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
     functions = {name: variables(name).get("KABAR_BUCKET") for name in FUNCTIONS}
-    allowed = {name: set(of_role(name, "s3:")) for name in ("WebhookRole", "WorkerRole", "DeadLetterRole")}
+    allowed = {name: set(of_role(name, "s3:")) for name in ("WebhookRole", "WorkerRole", "DeadLetterRole", "A2ARole")}
 
     bucket = {"Ref": "Files"}
     assert functions == {
@@ -219,11 +225,13 @@ def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
         "WorkerFunction": bucket,
         "SandboxFunction": None,
         "DeadLetterFunction": bucket,
+        "A2AFunction": bucket,
     }
     assert allowed == {
         "WebhookRole": set(),
         "WorkerRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
         "DeadLetterRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+        "A2ARole": {"s3:GetObject", "s3:ListBucket", "s3:PutObject"},
     }
 
 
@@ -259,6 +267,17 @@ def test_the_webhook_can_add_messages_but_read_none() -> None:
     }
     (due,) = properties("Table")["GlobalSecondaryIndexes"]
     assert (due["IndexName"], due["Projection"]["ProjectionType"]) == ("due", "KEYS_ONLY")
+
+
+def test_other_agents_have_a_function_only_where_it_is_wanted_which_reaches_no_conversation_but_theirs() -> None:
+    own = of_role("A2ARole", "dynamodb:")
+
+    assert PARAMETERS["AgentToAgent"]["Default"] == "off"
+    assert [RESOURCES[name]["Condition"] for name in ("A2AFunction", "A2ARole", "A2ALog")] == ["HasAgents"] * 3
+    assert set(own) == {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}
+    assert own["dynamodb:Query"]["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["C#a2a:*"]}}
+    assert properties("A2AFunction")["Timeout"] > WAIT
+    assert properties("A2ARole")["ManagedPolicyArns"] == [{"Ref": "ReadSecrets"}]
 
 
 def test_schedules_are_the_bot_s_own_group_and_may_do_nothing_but_call_the_webhook() -> None:
