@@ -333,6 +333,7 @@ _TEXTS = {
     "doing_search_files": ("Searching the files…", "Mencari di dalam file…"),
     "doing_write_file": ("Writing a file…", "Menulis file…"),
     "doing_send_file": ("Sending a file…", "Mengirim file…"),
+    "doing_upload_files": ("Preparing the files…", "Menyiapkan file…"),
     "doing_run_python": ("Running Python…", "Menjalankan Python…"),
     "doing_remember": ("Making a note…", "Mencatat…"),
     "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),

@@ -59,11 +59,12 @@ class ToolContext:
 @dataclass(frozen=True)
 class Output:
     """What a tool may return beside plain values: ``value`` is told to the model, with ``pictures`` that it sees;
-    ``files`` are sent to the person."""
+    ``files`` are sent to the person. ``uploads`` are the provider's ids of files that its container gets."""
 
     value: Any
     pictures: tuple[Kept, ...] = ()
     files: tuple[File, ...] = ()
+    uploads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -258,9 +259,10 @@ async def _outcome(block: Json, value: Any, tool: Tool, files: Files) -> Outcome
         whole = structs.replace(await files.keep(f"{tool.name}.txt", text.encode(), "text/plain"), kept=True)
         shown, made = f'{shown}\n[To read all of it: reopen "{reference(whole.blob)}".]', (*made, whole)
     told = result(block, shown)
-    if output.pictures:
+    if output.pictures or output.uploads:
         pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
-        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures]}
+        uploads = [{"type": "container_upload", "file_id": id} for id in output.uploads]
+        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures, *uploads]}
     return Outcome(told, made)
 
 

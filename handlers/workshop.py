@@ -26,8 +26,10 @@ from bot.people import People
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
 from bot.policies.window import Window
-from bot.ports import Blobs, Channel, Clock, Model, Policy, Scheduler, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Model, Policy, ProviderFiles, Scheduler, Store, Wake
+from bot.produced import Produced
 from bot.prompt import PromptBuilder
+from bot.provided import server_tools
 from bot.reminding import Reminders
 from bot.sandbox.port import Sandbox
 from bot.toolkit import Tool, Toolbox
@@ -38,11 +40,11 @@ from bot.tools.memory import forget_fact, remember
 from bot.tools.remind import reminder_tools
 from bot.tools.reopen import reopen
 from bot.tools.run_python import run_python
+from bot.tools.upload_files import upload_files
 from bot.tools.web_fetch import web_fetch_tool
 from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
 from bot.version import VERSION
-from bot.web.provided import server_tools
 from handlers.provider import Provider
 from handlers.settings import Settings, models, names
 
@@ -90,7 +92,8 @@ def make_workshop(
     reader = FileReader(transcription)
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
-    hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
+    remote = provider.files()
+    hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, remote))
     toolbox = Toolbox([*TOOLS, *hands, *web, *more_tools])
     channels = {**_channels(settings), **more_channels}
     max_tokens = min(settings.kabar_max_tokens, facts.output)
@@ -156,6 +159,7 @@ def make_workshop(
         blobs=blobs,
         budget=budget,
         reminders=reminders,
+        produced=Produced(remote),
     )
 
     async def close() -> None:
@@ -171,6 +175,14 @@ def make_workshop(
 def local_sandbox(settings: Settings) -> LocalSandbox:
     folder = settings.kabar_python_packages
     return LocalSandbox(Path(folder) if folder else None)
+
+
+def _python(settings: Settings, sandbox: Sandbox, reader: FileReader, remote: ProviderFiles | None) -> list[Tool]:
+    """Our own, and what goes with the provider's: of both a model gets what it can use (``bot/shaping.py``)."""
+    tools = [run_python(sandbox, reader)] if settings.kabar_python in ("", "own") else []
+    if remote is None and settings.kabar_python == "provider":
+        log.warning("KABAR_PYTHON=<provider> | the provider of this model runs no code, so there is no Python")
+    return [*tools, upload_files(remote)] if remote else tools
 
 
 def _web_tools(settings: Settings, reader: FileReader, others: Sequence[Tool]) -> list[Tool]:
