@@ -12,8 +12,9 @@ from bot.models import ModelFacts
 MOST_SEARCHES = 5
 """In one model call, each costs a cent."""
 CODE = "code_execution"
-TWINS = {"web_search": "web_search", CODE: "run_python"}
-"""By the provider's tool, the one of ours that does the same elsewhere: a model is offered one of the two."""
+TWINS = {CODE: "run_python"}
+"""By the provider's tool, the one of ours that does the same elsewhere under another name: a model is offered one of
+the two."""
 WITH = {"upload_files": CODE}
 """By a tool of ours, the one of the provider's without which it is of no use."""
 

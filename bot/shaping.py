@@ -30,7 +30,7 @@ OF_SERVER_TOOLS = ("citations", "caller", "toolset_name")
 def shaped(prompt: Prompt, facts: ModelFacts) -> Prompt:
     """The same prompt for a model with these facts. What is shaped the same way each time stays cached."""
     tools = _tools(prompt, facts)
-    runs_code = any(tool["name"] == CODE for tool in tools)
+    runs_code = any(tool["name"] == CODE for tool in tools if not _is_ours(tool))
     facts = replace(facts, code_execution=runs_code)  # what belongs to code goes with the tool for it
     return replace(
         prompt,
@@ -49,7 +49,8 @@ def _tools(prompt: Prompt, facts: ModelFacts) -> list[Json]:
         return []
     theirs = [tool for tool in prompt.tools if not _is_ours(tool) and _is_run(tool, facts)]
     names = {tool["name"] for tool in theirs}
-    without_use = {TWINS.get(name) for name in names} | {ours for ours, name in WITH.items() if name not in names}
+    twins = {TWINS.get(name, name) for name in names}
+    without_use = names | twins | {ours for ours, name in WITH.items() if name not in names}
     ours = (tool for tool in prompt.tools if _is_ours(tool) and tool["name"] not in without_use)
     return [*(_tool(tool, facts) for tool in ours), *theirs]
 

@@ -189,6 +189,13 @@ def test_a_model_is_offered_one_way_to_run_code_and_what_goes_with_it(
     assert "container" not in without_theirs
 
 
+def test_a_tool_of_an_owner_s_that_is_called_like_the_provider_s_is_not_taken_for_it() -> None:
+    prompt = Prompt([], [tool_named("code_execution")], [{"role": "user", "content": "hi"}], 100, container="c")
+    assert "container" not in sent(prompt, CLAUDE)
+    both = Prompt([], [tool_named("code_execution"), CODE], [{"role": "user", "content": "hi"}], 100)
+    assert sent(both, CLAUDE)["tools"] == [CODE]
+
+
 def test_a_reply_that_paused_in_code_is_gone_on_with_by_a_word_of_ours_elsewhere() -> None:
     asked: list[Json] = [
         {"role": "user", "content": [said("hi")]},
