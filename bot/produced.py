@@ -8,7 +8,6 @@ told: it named these files itself.
 
 import logging
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -54,13 +53,19 @@ class Produced:
         await journal.append(fetched)
 
     async def forget(self, entries: Iterable[Entry]) -> None:
-        """Have the provider delete the files of a conversation that is forgotten. Best effort: what it can not delete
-        now stays there."""
+        """Have the provider delete the files of a conversation that is forgotten. Best effort: a provider that does not
+        answer must not keep anybody from being forgotten here."""
         if self._remote is None:
             return
-        for id in _all_ids(entries):
-            with suppress(ModelUnavailable, FileRefused):
+        ids = _all_ids(entries)
+        for number, id in enumerate(ids):
+            try:
                 await self._remote.delete(id)
+            except FileRefused as why:
+                log.warning("file=<%s> | stays at the provider: %s", id, why)
+            except ModelUnavailable as error:
+                log.warning("files=<%d> | stay at the provider: %s", len(ids) - number, error)
+                return
 
 
 NOTHING_PRODUCED = Produced()

@@ -299,3 +299,13 @@ async def test_forgetting_a_conversation_deletes_its_files_at_the_provider(path:
         await bot.hears(inbound("yes", 2, command="forget"))
         await bot.wakes()
         assert bot.model.workspace.files == {}
+
+
+async def test_a_provider_that_does_not_answer_keeps_nobody_from_being_forgotten(path: Path) -> None:
+    async with bot_on(path, reply(*ran("sum", made={"a.txt": b"a", "b.txt": b"b"}), text("Done.")), code=True) as bot:
+        await say_each(bot, "sum")
+        bot.model.workspace.is_down = True
+        await bot.hears(inbound("yes", 2, command="forget"))
+        await bot.wakes()
+        assert await bot.entries() == []
+        assert len(bot.model.workspace.files) == 2
