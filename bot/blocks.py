@@ -14,6 +14,8 @@ from bot.messages import Json, whole
 
 THINKING = ("thinking", "redacted_thinking")
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+CODE = ("code_execution", "bash_code_execution", "text_editor_code_execution")
+"""What the provider's tool for code is called in the blocks of a reply; its results are ``<name>_tool_result``."""
 FIELDS = {
     "text": {"type", "text", "citations"},
     "thinking": {"type", "thinking", "signature"},
@@ -69,6 +71,48 @@ def is_server_result(block: Json) -> bool:
     """Whether it is what a tool run by the provider returned: ``web_search_tool_result`` and its like."""
     kind = str(block.get("type"))
     return kind != "tool_result" and kind.endswith("_tool_result")
+
+
+TOLD = ("stdout", "stderr", "content", "error_code", "error_message")
+"""What is in words in a result of such code."""
+
+
+def is_of_code(block: Json) -> bool:
+    """Whether it is a call or a result of code that the provider runs."""
+    if block.get("type") in SERVER_CALLS:
+        return block.get("name") in CODE
+    return is_server_result(block) and str(block["type"]).removesuffix("_tool_result") in CODE
+
+
+def code_in_words(block: Json) -> str:
+    """What such a call or result says, for a reader that takes no such blocks."""
+    if block["type"] in SERVER_CALLS:
+        match block.get("input"):
+            case {"command": str(command), **others} if not others:
+                return f"(Ran: {command})"
+            case given:
+                return f"(Ran: {json.dumps(given, ensure_ascii=False)})"
+    content = block.get("content")
+    told = content if isinstance(content, dict) else {}
+    shown = [str(told[name]).strip() for name in TOLD if _is_words(told.get(name))]
+    words = "\n".join(shown) or NOTHING
+    return f"(It returned: {words})"
+
+
+def outputs(content: Iterable[Json]) -> list[str]:
+    """The provider's ids of the files that its code left in a reply, in order."""
+    results = (block.get("content") for block in content if is_server_result(block) and is_of_code(block))
+    lists = (result.get("content") for result in results if isinstance(result, dict))
+    parts = (part for each in lists if isinstance(each, list) for part in each if isinstance(part, dict))
+    return [part["file_id"] for part in parts if isinstance(part.get("file_id"), str)]
+
+
+def uploads(results: Iterable[Json]) -> list[Json]:
+    """What tools put into the provider's container, as the blocks that do it. They came inside results, where the API
+    takes none of them, and stand behind."""
+    lists = (result.get("content") for result in results)
+    parts = (part for each in lists if isinstance(each, list) for part in each if isinstance(part, dict))
+    return [part for part in parts if part.get("type") == "container_upload" and isinstance(part.get("file_id"), str)]
 
 
 def is_compaction(block: Json) -> bool:

@@ -170,7 +170,8 @@ def bill_of(entry: Entry) -> Bill:
 
 def bill_for(model: str, usage: Usage) -> Bill:
     """Of one model call."""
-    return Bill(calls=1, unpriced=int(not is_priced(model)), cost=cost(model, usage), **asdict(usage))
+    counted = {name: count for name, count in asdict(usage).items() if name in Bill.__struct_fields__}
+    return Bill(calls=1, unpriced=int(not is_priced(model)), cost=cost(model, usage), **counted)
 
 
 def lately(before: int, paid: int) -> int:

@@ -32,7 +32,7 @@ from bot.errors import (
 from bot.governor import Governor, loop_time
 from bot.history import label, reply_text, tool_calls, without_ours
 from bot.journal import Journal
-from bot.messages import Answered, Approval, Button, Ended, Entry, File, Json, Part, Returned, Task, whole
+from bot.messages import Answered, Approval, Button, Ended, Entry, Fetched, File, Json, Part, Returned, Task, whole
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
 from bot.texts import doing, say
 from bot.web.sources import sources
@@ -88,7 +88,14 @@ def vote_buttons(entries: Sequence[Entry], language: str) -> tuple[Button, ...]:
 
 def files_of(entries: Sequence[Entry]) -> list[File]:
     """What a turn made for the person, in order."""
-    return [file for entry in entries if isinstance(entry, Returned | Ended) for file in entry.files if not file.kept]
+    made = (entry.files for entry in entries if isinstance(entry, Returned | Fetched | Ended))
+    return [file for files in made for file in files if not file.kept]
+
+
+def lost_files(entries: Sequence[Entry], language: str) -> str:
+    """The sentence about files that were made and could not be had, "" where all were."""
+    names = ", ".join(name for entry in entries if isinstance(entry, Fetched) for name in entry.lost)
+    return say("no_file", language, names=names) if names else ""
 
 
 def tasks_of(entries: Sequence[Entry], language: str) -> tuple[Task, ...]:
@@ -321,8 +328,9 @@ class Delivery:
         """Bring every part to its final text. Raises Later where flood control outlives this invocation, ChatClosed
         where nothing can be shown any more; what is done by then stays done."""
         own = self._journal.own()
-        batches = self._channel.batches(files_of(own))
-        text = answer_text(own, self._language)
+        batches = self._channel.batches(files_of(self._journal.all_own()))
+        lost = lost_files(self._journal.all_own(), self._language)
+        text = "\n\n".join(filter(None, (answer_text(own, self._language), lost)))
         parts = self._final(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
             await self._insist(index, part, deadline)

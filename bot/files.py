@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.media import reference
-from bot.messages import Asked, Attachment, Ended, Entry, File, Returned
+from bot.messages import Asked, Attachment, Ended, Entry, Fetched, File, Returned
 from bot.ports import Blobs
 
 LONGEST_NAME = 100
@@ -59,7 +59,7 @@ def _all(entries: Iterable[Entry]) -> Iterator[Kept]:
         match entry:
             case Asked(said=said) | Returned(said=said):
                 yield from (_of(each) for inbound in said for each in inbound.all_attachments if each.blob)
-        if isinstance(entry, Returned | Ended):
+        if isinstance(entry, Returned | Fetched | Ended):
             yield from map(_made, entry.files)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from bot.blocks import MARK, THINKING, text
+from bot.blocks import MARK, THINKING, text, uploads
 from bot.media import reference, stored
 from bot.messages import Answered, Asked, Attachment, Ended, Entry, Inbound, Json, Quote, Returned, Summary
 from bot.notes import noted
@@ -57,7 +57,9 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
                 yield at, _assistant(reply.content if whole else _unthought(reply.content))
             case Returned(results=results, said=said, note=note):
                 shown = results if at > folded else [noted(result, entry.turn) for result in results]
-                yield at, _user([*shown, *say(said, shown=at > folded), text(note)])
+                # Only in its own turn is a file put into the container; later its id may have expired.
+                sent = uploads(results) if entry.turn == current and at > folded else []
+                yield at, _user([*shown, *sent, *say(said, shown=at > folded), text(note)])
             case Ended():
                 yield at, _assistant([text(_ending(entry))])
 

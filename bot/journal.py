@@ -18,6 +18,7 @@ from bot.messages import (
     ChatSettings,
     Ended,
     Entry,
+    Fetched,
     File,
     Head,
     Inbound,
@@ -104,6 +105,10 @@ class Journal:
         return self.entries()
 
     def own(self) -> list[Entry]:
+        """This turn's steps: its entries, but for those that only bring files along."""
+        return [entry for entry in self.all_own() if not isinstance(entry, Fetched)]
+
+    def all_own(self) -> list[Entry]:
         """This turn's entries."""
         turn = self.turn
         own = (each.entry for each in self._window if each.seq >= turn.first)

@@ -168,7 +168,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     """Tokens of one model call; the whole prompt is all of them but ``output``.
 
     ``cache_write`` is kept for five minutes, ``cache_write_long`` for an hour. ``searches`` are web searches that the
-    provider ran, and bills one by one.
+    provider ran, and bills one by one; ``executions`` are commands that it ran, which are no bill's.
     """
 
     fresh: int = 0
@@ -177,6 +177,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     cache_read: int = 0
     output: int = 0
     searches: int = 0
+    executions: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__struct_fields__))
@@ -242,7 +243,8 @@ class Reply(Struct, frozen=True, omit_defaults=True):
 
     ``spoiled`` names tool_use ids whose arguments were not valid JSON, with the text that came: such a call is never
     run. ``stop_reason`` is the provider's word, also where we do not know it. ``id`` is the provider's, "" where it
-    gives none. ``missed`` is its own word for why nothing, or less than could be, came from the cache.
+    gives none. ``missed`` is its own word for why nothing, or less than could be, came from the cache. ``container`` is
+    the id of the provider's container in which the code of the next reply goes on, "" for a new one.
     """
 
     content: list[Json]
@@ -252,6 +254,7 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     spoiled: dict[str, str] = {}
     id: str = ""
     missed: str = ""
+    container: str = ""
 
 
 class Button(Struct, frozen=True, omit_defaults=True):
@@ -326,6 +329,19 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):
     files: tuple[File, ...] = ()
 
 
+class Fetched(Struct, frozen=True, omit_defaults=True, tag="fetched"):
+    """Files that code run by the provider left there, fetched for the person. The model never sees it.
+
+    ``ids`` are the provider's of all that this settles: older ones of a file written again are not fetched, and
+    ``lost`` names those that could not be had.
+    """
+
+    turn: str
+    ids: tuple[str, ...]
+    files: tuple[File, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
 class Summary(Struct, frozen=True, omit_defaults=True, tag="summary"):
     """Stands for every entry up to the number ``upto``; the window then begins behind that, and the newest summary in
     it is shown first, wherever it stands. It ends the thinking before it, and huge results before it are shown as
@@ -350,7 +366,7 @@ class Voted(Struct, frozen=True, omit_defaults=True, tag="voted"):
     good: bool
 
 
-Entry = Asked | Answered | Returned | Ended | Summary | Voted
+Entry = Asked | Answered | Returned | Ended | Fetched | Summary | Voted
 
 
 class Part(Struct, frozen=True, omit_defaults=True):

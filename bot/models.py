@@ -18,7 +18,8 @@ WRITE_SHORT, WRITE_LONG = 1.25, 2.0
 """What writing to the cache for five minutes or an hour costs, in fresh tokens."""
 
 SEARCH = 10_000
-"""Millionths of a dollar for one web search that the provider runs."""
+"""Millionths of a dollar for one web search that the provider runs. Code that it runs costs nothing in a request that
+offers its search, and ours all do; else it would be 0.05 dollars for each hour of a container beyond 1,550 a month."""
 
 
 class ModelFacts(Struct, frozen=True):
@@ -28,8 +29,8 @@ class ModelFacts(Struct, frozen=True):
 
     The rest are FEATURES, what a request may hold: ``tools``, and ``tool_choice`` to forbid them in one call; cache
     marks (``caching``); ``strict`` tools; ``thinking`` sent back; ``images`` and documents; ``server_tools``, which the
-    provider runs; ``compaction`` blocks; ``diagnostics``, the provider's word on what its cache missed. ``shaping``
-    leaves out or replaces what a model does not take.
+    provider runs, with ``code_execution`` among them; ``compaction`` blocks; ``diagnostics``, the provider's word on
+    what its cache missed. ``shaping`` leaves out or replaces what a model does not take.
     """
 
     context: int = 32_000
@@ -48,8 +49,14 @@ class ModelFacts(Struct, frozen=True):
     thinking: bool = False
     images: bool = False
     server_tools: bool = False
+    code_execution: bool = False
     compaction: bool = False
     diagnostics: bool = False
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether the provider runs code for it."""
+        return self.server_tools and self.code_execution
 
 
 FEATURES = (
@@ -60,6 +67,7 @@ FEATURES = (
     "thinking",
     "images",
     "server_tools",
+    "code_execution",
     "compaction",
     "diagnostics",
 )
@@ -74,6 +82,7 @@ _CLAUDE = ModelFacts(
     thinking=True,
     images=True,
     server_tools=True,
+    code_execution=True,
     compaction=True,
     diagnostics=True,
 )
@@ -127,7 +136,7 @@ def facts_of(model: str) -> ModelFacts:
 def on_bedrock(facts: ModelFacts) -> ModelFacts:
     """What is left of a model on Amazon Bedrock: no tools of the provider's, no compaction on demand, no word on cache
     misses, and strict tools with some models only, so with none."""
-    return replace(facts, server_tools=False, compaction=False, strict=False, diagnostics=False)
+    return replace(facts, server_tools=False, code_execution=False, compaction=False, strict=False, diagnostics=False)
 
 
 def with_features(facts: ModelFacts, names: Collection[str]) -> ModelFacts:

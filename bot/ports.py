@@ -172,6 +172,7 @@ class Prompt(Struct, frozen=True):
     ``compacts``: not None where the provider shall fold the messages into a block of its own instead of answering them;
     what is in it then takes the place of the provider's instructions, if it is anything. ``previous`` is the id of the
     conversation's reply before, which the provider compares this prompt with where it does so; "" where there is none.
+    ``container`` is that of the reply before: code that the provider runs goes on in it where it is still there.
     """
 
     system: list[Json]
@@ -181,6 +182,7 @@ class Prompt(Struct, frozen=True):
     allow_tools: bool = True
     compacts: str | None = None
     previous: str = ""
+    container: str = ""
 
 
 OnText = Callable[[str], None]
@@ -234,6 +236,29 @@ class Blobs(Protocol):
 
     async def forget(self, conversation: str) -> None:
         """Delete everything kept for a conversation. May be cut anywhere and done again."""
+
+
+class ProviderFile(Struct, frozen=True):
+    """A file that the provider of the model keeps; ``size`` is in bytes."""
+
+    name: str
+    media_type: str
+    size: int
+
+
+class ProviderFiles(Protocol):
+    """Files that the provider of the model keeps for the code it runs. An outage raises ModelUnavailable; a file that
+    is not there, or may not be had, raises FileRefused."""
+
+    async def upload(self, name: str, data: bytes, media_type: str) -> str:
+        """Returns its id. It is gone there by itself after a month."""
+
+    async def about(self, id: str) -> ProviderFile: ...
+
+    async def download(self, id: str) -> bytes: ...
+
+    async def delete(self, id: str) -> None:
+        """One that is not there counts as deleted."""
 
 
 class Read(Struct, frozen=True):

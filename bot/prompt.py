@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.caching import LONG, lifetime, thinks
 from bot.history import build_messages
-from bot.messages import Answered, Entry, Json
+from bot.messages import Answered, Entry, Json, Reply
 from bot.ports import Prompt
 from bot.toolkit import Toolbox
 
@@ -58,7 +58,7 @@ class PromptBuilder:
 
     def build(self, entries: Sequence[Entry], turn: str, *, allow_tools: bool, more_room: int = 0) -> Prompt:
         """``more_room`` doubles the room for the reply so many times: replies before were cut inside a tool call."""
-        messages = build_messages(entries, turn)
+        messages, before = build_messages(entries, turn), _reply_before(entries)
         if self._caching and (mark := lifetime(entries, turn, self._read)):
             messages = _marked(messages, _request_before(entries, turn), mark)
         return Prompt(
@@ -67,13 +67,14 @@ class PromptBuilder:
             messages=messages,
             max_tokens=self._max_tokens * 2**more_room,
             allow_tools=allow_tools,
-            previous=_reply_before(entries),
+            previous=before.id,
+            container=before.container,
         )
 
 
-def _reply_before(entries: Sequence[Entry]) -> str:
-    """The provider's id of the newest reply, for its own word on what was not found in the cache."""
-    return next((entry.reply.id for entry in reversed(entries) if isinstance(entry, Answered)), "")
+def _reply_before(entries: Sequence[Entry]) -> Reply:
+    """The newest: what the provider says it did not find in its cache is about it, and its container goes on."""
+    return next((entry.reply for entry in reversed(entries) if isinstance(entry, Answered)), Reply([], ""))
 
 
 def _request_before(entries: Sequence[Entry], turn: str) -> list[Json]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bot.blocks import SERVER_CALLS, THINKING, is_server_result, text, without
+from bot.blocks import SERVER_CALLS, THINKING, code_in_words, is_of_code, is_server_result, text, without
 from bot.media import MEDIA, in_place_of
 from bot.messages import Json
 from bot.models import ModelFacts
 from bot.ports import Prompt
+from bot.provided import CODE, TWINS, WITH
 
 NOT_SHOWN = {
     "image": "(A picture. This model can not see pictures.)",
@@ -28,23 +29,35 @@ OF_SERVER_TOOLS = ("citations", "caller", "toolset_name")
 
 def shaped(prompt: Prompt, facts: ModelFacts) -> Prompt:
     """The same prompt for a model with these facts. What is shaped the same way each time stays cached."""
+    tools = _tools(prompt, facts)
+    runs_code = any(tool["name"] == CODE for tool in tools if not _is_ours(tool))
+    facts = replace(facts, code_execution=runs_code)  # what belongs to code goes with the tool for it
     return replace(
         prompt,
         system=[_marked(block, facts) for block in prompt.system],
-        tools=_tools(prompt, facts),
+        tools=tools,
         messages=_with_the_user_at_both_ends([_message(message, facts) for message in prompt.messages], facts),
         max_tokens=min(prompt.max_tokens, facts.output),
+        container=prompt.container if runs_code else "",
     )
 
 
 def _tools(prompt: Prompt, facts: ModelFacts) -> list[Json]:
-    """None where none may be called and that can not be said in any other way. Of two with one name, ours and the
-    provider's, the model gets the one that runs there."""
+    """None where none may be called and that can not be said in any other way. Of two that do the same, ours and the
+    provider's, the model gets the one that runs there, and with it what goes only with it."""
     if not facts.tools or not (prompt.allow_tools or facts.tool_choice):
         return []
-    theirs = [tool for tool in prompt.tools if facts.server_tools and not _is_ours(tool)]
+    theirs = [tool for tool in prompt.tools if not _is_ours(tool) and _is_run(tool, facts)]
     names = {tool["name"] for tool in theirs}
-    return [*(_tool(tool, facts) for tool in prompt.tools if _is_ours(tool) and tool["name"] not in names), *theirs]
+    twins = {TWINS.get(name, name) for name in names}
+    without_use = names | twins | {ours for ours, name in WITH.items() if name not in names}
+    ours = (tool for tool in prompt.tools if _is_ours(tool) and tool["name"] not in without_use)
+    return [*(_tool(tool, facts) for tool in ours), *theirs]
+
+
+def _is_run(tool: Json, facts: ModelFacts) -> bool:
+    """Whether the provider runs it for such a model."""
+    return facts.runs_code if tool["name"] == CODE else facts.server_tools
 
 
 def _is_ours(tool: Json) -> bool:
@@ -71,7 +84,11 @@ def _block(block: Json, facts: ModelFacts) -> Json | None:
     kind = str(block["type"])
     if kind in THINKING:
         return block if facts.thinking else None
-    if kind in SERVER_CALLS or kind == "container_upload" or is_server_result(block):
+    if kind == "container_upload":
+        return block if facts.runs_code else None
+    if is_of_code(block):
+        return block if facts.runs_code else in_place_of(block, code_in_words(block))
+    if kind in SERVER_CALLS or is_server_result(block):
         return block if facts.server_tools else None
     if kind == "compaction":
         return block if facts.compaction else _summary(block)
@@ -110,7 +127,8 @@ def _with_the_user_at_both_ends(messages: Sequence[Json], facts: ModelFacts) -> 
     if first["role"] == "assistant" and not facts.compaction:
         follows = rest.pop(0)["content"] if rest and rest[0]["role"] == "user" else []
         first = {"role": "user", "content": [*first["content"], *follows]}
-    paused = not facts.server_tools and [first, *rest][-1]["role"] == "assistant"
+    last = [first, *rest][-1]
+    paused = last["role"] == "assistant" and not any(each["type"] in SERVER_CALLS for each in last["content"])
     return [first, *rest, *([{"role": "user", "content": [text(GO_ON)]}] if paused else [])]
 
 

@@ -377,6 +377,7 @@ _TEXTS = {
     "doing_write_file": ("Writing a file…", "Menulis file…"),
     "doing_send_file": ("Sending a file…", "Mengirim file…"),
     "doing_skill": ("Looking up how it is done…", "Melihat cara mengerjakannya…"),
+    "doing_upload_files": ("Preparing the files…", "Menyiapkan file…"),
     "doing_run_python": ("Running Python…", "Menjalankan Python…"),
     "doing_remember": ("Making a note…", "Mencatat…"),
     "doing_forget_fact": ("Deleting a note…", "Menghapus catatan…"),

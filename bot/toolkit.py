@@ -77,12 +77,14 @@ class ToolContext:
 @dataclass(frozen=True)
 class Output:
     """What a tool may return beside plain values: ``value`` is told to the model, with ``pictures`` that it sees;
-    ``files`` are sent to the person. ``failed``: the model is told that it is an error."""
+    ``files`` are sent to the person; ``uploads`` are the provider's ids of files that its container gets. ``failed``:
+    the model is told that it is an error."""
 
     value: Any
     pictures: tuple[Kept, ...] = ()
     files: tuple[File, ...] = ()
     failed: bool = False
+    uploads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -285,9 +287,10 @@ async def _outcome(block: Json, value: Any, tool: Tool, files: Files) -> Outcome
         whole = structs.replace(await files.keep(f"{tool.name}.txt", text.encode(), "text/plain"), kept=True)
         shown, made = f'{shown}\n[To read all of it: reopen "{reference(whole.blob)}".]', (*made, whole)
     told = result(block, shown) | ({"is_error": True} if output.failed else {})
-    if output.pictures:
+    if output.pictures or output.uploads:
         pictures = [{"type": "image", "source": stored(kept.key, kept)} for kept in output.pictures]
-        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures]}
+        uploads = [{"type": "container_upload", "file_id": id} for id in output.uploads]
+        told = {**told, "content": [{"type": "text", "text": shown or "(nothing)"}, *pictures, *uploads]}
     return Outcome(told, made)
 
 

@@ -42,6 +42,7 @@ from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
 from bot.nested import names_in
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
+from bot.produced import NOTHING_PRODUCED, Produced
 from bot.reminding import Reminders
 from bot.tasks import first_of
 from bot.texts import say
@@ -83,7 +84,9 @@ class Turns:
         blobs: Blobs,
         reminders: Reminders,
         budget: Budget = NO_LIMITS,
+        produced: Produced = NOTHING_PRODUCED,
     ) -> None:
+        self._produced = produced
         self._reminders = reminders
         self._store = store
         self._wake = wake
@@ -127,6 +130,7 @@ class Turns:
                 await self._ask(journal, delivery, deadline)
                 await journal.release(failures=0)  # to have asked is progress, however often
                 return Outcome()
+            await self._produced.fetch(journal, deadline)
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
@@ -234,9 +238,11 @@ class Turns:
         """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
         await self._reminders.cancel_all(journal.head.conversation)
         if (before := journal.head.settings.moved_from) and (old := await self._claim(before)):
+            await self._produced.forget(each.entry for each in await self._store.record(before, 1))
             await self._forget_nested(before)
             await self._blobs.forget(before)
             await self._store.forget(old)
+        await self._produced.forget(await journal.record())
         await self._forget_nested(journal.head.conversation)
         await self._blobs.forget(journal.head.conversation)
         await self._store.forget(journal.head)

@@ -12,10 +12,10 @@ from bot.folding import Folding
 from bot.listening import Listening
 from bot.ports import Clock, Model, Policy
 from bot.prompt import PromptBuilder
+from bot.provided import server_tools
 from bot.subagents import BASE, Subagent
 from bot.toolkit import Tool, Toolbox
 from bot.tools.delegate import delegate_tool
-from bot.web.provided import server_tools
 from handlers.provider import Provider
 from handlers.settings import Settings
 

@@ -1,11 +1,14 @@
 """Which models there are to think with, and how they are reached: the only room that makes their clients."""
 
+from anthropic import AsyncAnthropic
 from msgspec.structs import replace
 
+from bot.adapters.anthropic_files import AnthropicFiles
 from bot.adapters.anthropic_model import PATIENT, AnthropicModel, Client, bedrock_client, client
 from bot.errors import ConfigError
 from bot.models import ModelFacts, facts_of, on_bedrock, with_features
-from handlers.settings import Settings, features, lacks_key, provider
+from bot.ports import ProviderFiles
+from handlers.settings import Settings, features, lacks_key, provider, runs_code_there
 
 NO_KEY = "none"
 """A server of one's own need not want a key, but the client sends one."""
@@ -32,13 +35,16 @@ class Provider:
             facts = on_bedrock(facts)
         if self._kind == "messages":  # whose server it is nobody knows, whatever the model is called
             facts = replace(facts, server_tools=False)
-        if name != self._settings.kabar_model:
-            return facts
-        if self._settings.kabar_model_features:
+        if name == self._settings.kabar_model and self._settings.kabar_model_features:
             facts = with_features(facts, features(self._settings.kabar_model_features))
-        if self._settings.kabar_model_context:
+        if name == self._settings.kabar_model and self._settings.kabar_model_context:
             facts = replace(facts, context=self._settings.kabar_model_context)
-        return facts
+        return facts if runs_code_there(self._settings) else replace(facts, code_execution=False)
+
+    def files(self) -> ProviderFiles | None:
+        """What the provider keeps for the code it runs, None where it runs none."""
+        runs_code = self.facts(self._settings.kabar_model).runs_code
+        return AnthropicFiles(self._client) if runs_code and isinstance(self._client, AsyncAnthropic) else None
 
     async def close(self) -> None:
         await self._client.close()

@@ -27,6 +27,7 @@ SECRETS = (
 
 PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
+PYTHONS = ("own", "provider", "off")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
 SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -72,7 +73,11 @@ class Settings(Struct, frozen=True):
     # What somebody may use who was let in as a guest only; none for no tool at all.
     kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,skill,web_search"
 
-    # Python: a Lambda function of its own runs the scripts where it is named, else this machine does, walled off. What
+    # Python: own runs scripts as below and asks first; provider leaves it to the model's provider, in a container
+    # without a network, which need not ask; off is no Python. Empty: the provider's where there is one, else own.
+    kabar_python: str = ""
+
+    # Our own: a Lambda function of its own runs the scripts where it is named, else this machine does, walled off. What
     # a script says it needs is installed into this folder; empty for not at all.
     kabar_sandbox_function: str = ""
     kabar_python_packages: str = ""
@@ -158,6 +163,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         faults.append(f"KABAR_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {values['kabar_log_level']!r}.")
     if values.get("kabar_context_policy", "summarise") not in POLICIES:
         faults.append(f"KABAR_CONTEXT_POLICY must be one of {', '.join(POLICIES)}.")
+    if values.get("kabar_python", "own") not in PYTHONS:
+        faults.append(f"KABAR_PYTHON must be one of {', '.join(PYTHONS)}, or empty.")
     switches = (name for name in SWITCHES if values.get(name, "off") not in ("on", "off"))
     faults += [f"{name.upper()} must be on or off, not {values[name]!r}." for name in switches]
     if values.get("kabar_provider", "anthropic") not in PROVIDERS:
@@ -183,6 +190,11 @@ def models(settings: Settings) -> tuple[str, ...]:
 def features(text: str) -> list[str]:
     """The names of KABAR_MODEL_FEATURES; [] for the word none."""
     return [] if text == "none" else _listed(text)
+
+
+def runs_code_there(settings: Settings) -> bool:
+    """Whether the model's provider may run code, where it does."""
+    return settings.kabar_python in ("", "provider")
 
 
 def _listed(text: str) -> list[str]:

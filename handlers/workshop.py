@@ -13,6 +13,7 @@ from bot.adapters.local_sandbox import LocalSandbox
 from bot.adapters.transcription import Transcription
 from bot.agent import Agent, Limits
 from bot.agentdir.folder import Owned, read_folder
+from bot.agentdir.skills import Skill
 from bot.approvals import Gate
 from bot.attachments import Attachments
 from bot.beginning import Beginnings
@@ -28,8 +29,10 @@ from bot.people import People
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
 from bot.policies.window import Window
-from bot.ports import Blobs, Channel, Clock, Model, Policy, Scheduler, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Model, Policy, ProviderFiles, Scheduler, Store, Wake
+from bot.produced import Produced
 from bot.prompt import PromptBuilder
+from bot.provided import server_tools
 from bot.reminding import Reminders
 from bot.sandbox.port import Sandbox
 from bot.toolkit import Tool, Toolbox
@@ -41,11 +44,11 @@ from bot.tools.remind import reminder_tools
 from bot.tools.reopen import reopen
 from bot.tools.run_python import run_python
 from bot.tools.skill import skill_tool
+from bot.tools.upload_files import upload_files
 from bot.tools.web_fetch import web_fetch_tool
 from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
 from bot.version import VERSION
-from bot.web.provided import server_tools
 from handlers.delegation import delegation
 from handlers.provider import Provider
 from handlers.settings import Settings, models, names
@@ -61,7 +64,7 @@ TOOLS = (
 BUILT_IN = frozenset(
     {tool.name for tool in TOOLS}
     | {"ask_agent", "cancel_reminder", "list_reminders", "remind", "run_python", "set_time_zone", "skill"}
-    | {"web_fetch", "web_search"}
+    | {"upload_files", "web_fetch", "web_search"}
 )
 """The names of all tools of ours, also those that are made only with what they need."""
 
@@ -116,7 +119,8 @@ def make_workshop(
     owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools}, parts.values)
     web = [*_web_tools(settings, reader, more_tools), *_peer_tools(owned.peers)]
     skills = [skill_tool(owned.skills)] if owned.skills else []
-    hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader, owned.skills), *skills)
+    remote = provider.files()
+    hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, owned.skills, remote), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools]
     channels = {**_channels(settings, blobs), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
@@ -198,6 +202,7 @@ def make_workshop(
         blobs=blobs,
         budget=budget,
         reminders=reminders,
+        produced=Produced(remote),
     )
 
     async def close() -> None:
@@ -213,6 +218,16 @@ def make_workshop(
 def local_sandbox(settings: Settings) -> LocalSandbox:
     folder = settings.kabar_python_packages
     return LocalSandbox(Path(folder) if folder else None)
+
+
+def _python(
+    settings: Settings, sandbox: Sandbox, reader: FileReader, skills: Sequence[Skill], remote: ProviderFiles | None
+) -> list[Tool]:
+    """Our own, and what goes with the provider's: of both a model gets what it can use (``bot/shaping.py``)."""
+    tools = [run_python(sandbox, reader, skills)] if settings.kabar_python in ("", "own") else []
+    if remote is None and settings.kabar_python == "provider":
+        log.warning("KABAR_PYTHON=<provider> | the provider of this model runs no code, so there is no Python")
+    return [*tools, upload_files(remote, skills)] if remote else tools
 
 
 def _web_tools(settings: Settings, reader: FileReader, others: Sequence[Tool]) -> list[Tool]:

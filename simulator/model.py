@@ -1,7 +1,8 @@
 """A stand-in for the Messages API, over HTTP: the real wire format, the real refusals, any brain behind it.
 
 Mount ``ModelServer(brain).app`` under any prefix. Brains: the offline demo (``demo_app``) and a script for tests
-(``script.py``). What it does not imitate: rate limits, billing, batches, files and tools that run on the server.
+(``script.py``). What it does not imitate: rate limits, billing, batches, and searching: a script says what code that
+runs on the server prints and leaves behind.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from simulator.model_reply import Answer, Refusal, Step, error_body, events, mes
 from simulator.model_rules import Json, all_blocks, faults
 from simulator.model_stream import EventStream
 from simulator.model_thinking import forged, signed
+from simulator.model_workspace import Workspace
 
 Brain = Callable[[Json], Step | Awaitable[Step]]
 """Given a request that passed every check. Called for many requests at once."""
@@ -73,28 +75,34 @@ class ModelServer:
         self.hangups = 0
         """Answers the client did not wait for."""
         self.hung_up = asyncio.Event()
+        self.workspace = Workspace()
         self.app = Starlette(
             routes=[
                 Route("/v1/messages", self._messages, methods=["POST"]),
                 Route("/v1/messages/count_tokens", self._count_tokens, methods=["POST"]),
                 Route("/v1/models", self._list_models),
                 Route("/v1/models/{model}", self._show_model),
+                Route("/v1/files", self._upload, methods=["POST"]),
+                Route("/v1/files/{id}", self._file, methods=["GET", "DELETE"]),
+                Route("/v1/files/{id}/content", self._file_content),
             ]
         )
 
-    # The four paths
+    # The paths
 
     async def _messages(self, http: Request) -> Response:
         number = next(self._numbers)
         request = await self._accepted(http)
         if isinstance(request, Refusal):
             return self._refusal(request, number)
+        if refusal := self.workspace.refusal_of(request):
+            return self._refusal(refusal, number)
         step = self._brain(request)
         if inspect.isawaitable(step):
             step = await step
         if isinstance(step, Refusal):
             return self._refusal(step, number)
-        answer = _completed(step, request, number)
+        answer = _completed(self.workspace.completed(step, request, number), request, number)
         usage = self._cache.usage(request)
         name, model = f"msg_{number:024}", request["model"]
         diagnosis = self._diagnoses.of(name, request)
@@ -125,6 +133,19 @@ class ModelServer:
         if refusal := self._unauthorized(http) or self._unknown(model):
             return self._refusal(refusal, number)
         return JSONResponse(self._model(model), headers=self._headers(number))
+
+    async def _upload(self, http: Request) -> Response:
+        return self._of_files(self._unauthorized(http) or await self.workspace.upload(http))
+
+    async def _file(self, http: Request) -> Response:
+        act = self.workspace.delete if http.method == "DELETE" else self.workspace.show
+        return self._of_files(self._unauthorized(http) or act(http.path_params["id"]))
+
+    async def _file_content(self, http: Request) -> Response:
+        return self._of_files(self._unauthorized(http) or self.workspace.download(http.path_params["id"]))
+
+    def _of_files(self, answer: Response | Refusal) -> Response:
+        return self._refusal(answer, next(self._numbers)) if isinstance(answer, Refusal) else answer
 
     def _note_hangup(self) -> None:
         self.hangups += 1

@@ -6,7 +6,7 @@ Real ones refuse some of these and ignore others; a stand-in that refuses them a
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from simulator.model_rules import SERVER_CALLS, THINKING, Json, all_blocks
+from simulator.model_rules import SERVER_CALLS, THINKING, Json, all_blocks, is_of_code
 
 FILES = frozenset({"image", "document"})
 
@@ -39,6 +39,12 @@ def _has_server_tools(request: Json) -> bool:
     return typed or bool(left) or any(_has_key(block, "citations") for block in all_blocks(request))
 
 
+def _runs_code(request: Json) -> bool:
+    typed = any(str(tool.get("type")).startswith("code_execution_") for tool in request.get("tools", []))
+    left = any(is_of_code(block) or block["type"] == "container_upload" for block in all_blocks(request))
+    return typed or left or "container" in request
+
+
 CHECKS: dict[str, Callable[[Json], bool]] = {
     "tools": _has_tools,
     "tool_choice": lambda request: "tool_choice" in request,
@@ -47,6 +53,7 @@ CHECKS: dict[str, Callable[[Json], bool]] = {
     "thinking": lambda request: "thinking" in request or bool(_kinds(request) & THINKING),
     "images": lambda request: bool(_kinds(request) & FILES),
     "server_tools": _has_server_tools,
+    "code_execution": _runs_code,
     "compaction": lambda request: "compaction" in request or "compaction" in _kinds(request),
     "diagnostics": lambda request: "diagnostics" in request,
 }

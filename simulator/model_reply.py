@@ -37,7 +37,7 @@ class Answer:
 
     A tool_use block whose ``input`` is a string streams that text as it is, JSON or not. A tool_use block without an id
     and a thinking block without a signature get them from the server. ``usage`` overrides what the server counts.
-    ``pace`` is the seconds before each delta.
+    ``pace`` is the seconds before each delta. ``container`` is where its code ran, told by the server.
     """
 
     content: list[Json]
@@ -45,6 +45,7 @@ class Answer:
     usage: Json = field(default_factory=dict)
     pace: float = 0.0
     broken: Break | None = None
+    container: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,15 @@ def message(answer: Answer, name: str, model: str, usage: Json, diagnosis: Json 
         "stop_sequence": None,
         "usage": usage | {"output_tokens": _output_tokens(answer)} | answer.usage,
         "diagnostics": diagnosis,
+        "container": answer.container,
     }
 
 
 def events(answer: Answer, name: str, model: str, usage: Json, diagnosis: Json | None = None) -> Iterator[Json]:
     """The same answer as the events of a stream."""
     whole = message(answer, name, model, usage, diagnosis)
-    start = whole | {"content": [], "stop_reason": None, "usage": whole["usage"] | {"output_tokens": 1}}
+    unknown: Json = {"content": [], "stop_reason": None, "container": None}
+    start = whole | unknown | {"usage": whole["usage"] | {"output_tokens": 1}}
     yield {"type": "message_start", "message": start}
     for index, block in enumerate(answer.content):
         shell, deltas = _taken_apart(block)
@@ -97,7 +100,7 @@ def events(answer: Answer, name: str, model: str, usage: Json, diagnosis: Json |
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
     totals = {name: value for name, value in whole["usage"].items() if name != "cache_creation"}
-    ending = {"stop_reason": answer.stop_reason, "stop_sequence": None}
+    ending = {"stop_reason": answer.stop_reason, "stop_sequence": None, "container": answer.container}
     yield {"type": "message_delta", "delta": ending, "usage": totals}
     yield {"type": "message_stop"}
 

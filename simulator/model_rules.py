@@ -84,6 +84,7 @@ RESULT_BLOCKS = frozenset({"text", "image", "document", "search_result", "tool_r
 USER_ONLY_BLOCKS = frozenset({"image", "document", "tool_result"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
 SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+CODE = frozenset({"code_execution", "bash_code_execution", "text_editor_code_execution"})
 
 
 def faults(request: Json) -> list[str]:
@@ -212,6 +213,8 @@ def _block_shape(where: str, block: Json, allowed: frozenset[str] | None) -> Ite
                 yield f"{where}.tool_result.tool_use_id: Field required"
             if block.get("content") is not None:
                 yield from _content_shape(f"{where}.tool_result.content", block["content"], RESULT_BLOCKS)
+        case {"type": "container_upload"} if not isinstance(block.get("file_id"), str):
+            yield f"{where}.container_upload.file_id: Field required"
         case {"type": "image" | "document"} if not isinstance(block.get("source"), dict):
             yield f"{where}.{kind}.source: Field required"
         case {"type": "image" | "document", "source": source} if source.get("type") not in SOURCES:
@@ -411,6 +414,28 @@ def is_server_result(block: Json) -> bool:
     return kind != "tool_result" and kind.endswith("_tool_result")
 
 
+def is_of_code(block: Json) -> bool:
+    """Whether it is a call or a result of code that the provider runs."""
+    if block["type"] in SERVER_CALLS:
+        return block.get("name") in CODE
+    return is_server_result(block) and str(block["type"]).removesuffix("_tool_result") in CODE
+
+
+def _code(request: Json) -> Iterator[str]:
+    """A container, and what is put into it, is for the tool that runs code there."""
+    tools = request.get("tools") or []
+    for index, tool in enumerate(tools):
+        if str(tool.get("type")).startswith("code_execution_") and tool.get("name") != "code_execution":
+            yield f"tools.{index}.name: Input should be 'code_execution'"
+    if any(str(tool.get("type")).startswith("code_execution_") for tool in tools):
+        return
+    if request.get("container"):
+        yield "container: `container` may only be specified while providing a code execution tool."
+    for block in all_blocks(request):
+        if block["type"] == "container_upload":
+            yield "messages: `container_upload` blocks need a code execution tool."
+
+
 def _server_pairs(request: Json) -> Iterator[str]:
     """What the provider's tools returned stands behind the call, in the same message or, where other tools had to run
     first, in a later one; until then nobody says anything. At the end a call may be open: the provider goes on with it.
@@ -530,4 +555,4 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
     return (0, 0)
 
 
-RULES = (_letters, _order, _text, _sides, _thinking, _tools, _pairs, _server_pairs, _cache_marks, _images)
+RULES = (_letters, _order, _text, _sides, _thinking, _tools, _pairs, _server_pairs, _code, _cache_marks, _images)

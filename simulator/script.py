@@ -4,8 +4,9 @@ async with scripted(call("calculator", {"expression": "2+2"}), text("It is 4."))
     ...  # talk to model.url
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Any
 
 from simulator.model import ModelServer
@@ -32,6 +33,21 @@ def call(name: str, arguments: Json | str, *, id: str = "") -> Json:
     """A tool call. Arguments given as a string travel as they are, JSON or not. Without an id the server gives one."""
     block = {"type": "tool_use", "name": name, "input": arguments}
     return block | {"id": id} if id else block
+
+
+def ran(
+    command: str, out: str = "", *, code: int = 0, made: Mapping[str, bytes] = MappingProxyType({}), id: str = ""
+) -> tuple[Json, Json]:
+    """A command that the provider ran, and what came of it: ``made`` are the files it left. Without an id the server
+    gives one."""
+    given = {"type": "server_tool_use", "name": "bash_code_execution", "input": {"command": command}}
+    left = [{"type": "bash_code_execution_output", "name": name, "data": data} for name, data in made.items()]
+    outcome = {"stdout": out, "stderr": "", "return_code": code, "content": left}
+    result = {
+        "type": "bash_code_execution_tool_result",
+        "content": {"type": "bash_code_execution_result", **outcome},
+    }
+    return (given | {"id": id}, result | {"tool_use_id": id}) if id else (given, result)
 
 
 def reply(

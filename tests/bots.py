@@ -12,9 +12,11 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from bot.access import Access
+from bot.adapters.anthropic_files import AnthropicFiles
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.file_reader import FileReader
+from bot.adapters.local_sandbox import LocalSandbox
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Agent, Limits
 from bot.approvals import Gate
@@ -30,23 +32,30 @@ from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
 from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder, ToolRun
+from bot.models import facts_of
 from bot.pages import Pages
 from bot.people import People
 from bot.policies.window import Window
-from bot.ports import Change, Channel, Clock, Model, Policy, Store, Wake
+from bot.ports import Change, Channel, Clock, Model, Policy, ProviderFiles, Store, Wake
+from bot.produced import Produced
 from bot.prompt import PromptBuilder
+from bot.provided import server_tools
 from bot.reminding import Reminders
 from bot.subagents import BASE, Subagent
 from bot.toolkit import Toolbox, ToolFault, tool
 from bot.tools.calculator import calculator
 from bot.tools.delegate import delegate_tool
+from bot.tools.files import list_files, read_file
 from bot.tools.reopen import reopen
+from bot.tools.run_python import run_python
+from bot.tools.upload_files import upload_files
 from bot.turn import Outcome, Turns
 from simulator.script import Line, ScriptedModel, scripted
 from tests.recorder import WAIT, RecordingChannel
 from tests.say import HERE, inbound
 
 EVERYONE = Access(everyone=True)
+MODEL = "claude-sonnet-5-5"
 
 
 class WatchedStore(SQLiteStore):
@@ -234,15 +243,18 @@ def turns_of(
     follows: bool = False,
     gate: Gate | None = None,
     scout: Scout | None = None,
+    remote: ProviderFiles | None = None,
 ) -> tuple[Turns, Agent]:
-    """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere."""
+    """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere. With ``remote`` the
+    provider runs code, and searches."""
     budget, blobs = budget or Budget(), FileBlobs(files) if files else MemoryBlobs()
     attachments = Attachments(channels, blobs, FileReader(None), clock)
     people = People(store, channels, access, clock)
     listening = Listening(people, attachments)
     if scout:
         toolbox = scout.hired(toolbox, Illustrated(model, blobs), clock, listening, gate or Gate(), cheaper)
-    prompts = PromptBuilder("Be kind.", toolbox, 1_000)
+    theirs = server_tools(facts_of(MODEL)) if remote else []
+    prompts = PromptBuilder("Be kind.", toolbox, 1_000, server_tools=theirs)
     folding = Folding(prompts, policy or Window(), at or Marks())
     models = {name: Illustrated(each, blobs) for name, each in models.items()}
     agent = Agent(
@@ -271,6 +283,7 @@ def turns_of(
         blobs=blobs,
         budget=budget,
         reminders=reminders,
+        produced=Produced(remote),
     )
     return turns, agent
 
@@ -295,9 +308,15 @@ async def bot_on(
     scout: Scout | None = None,
     channels: Sequence[str] = ("telegram",),
     channel: RecordingChannel | None = None,
+    code: bool = False,
 ) -> AsyncIterator[Bot]:
+    """``code``: the provider runs code; tools for it, and the one of ours that runs it elsewhere, are there."""
     clock = clock or SystemClock()
     async with scripted(*script) as model, client("key", model.url) as anthropic:
+        remote = AnthropicFiles(anthropic) if code else None
+        if remote:
+            hands = (run_python(LocalSandbox(), FileReader(None)), upload_files(remote))
+            tools = Toolbox([calculator, list_files, read_file, reopen, *hands])
         store, channel, wake, deeds = (
             WatchedStore(path, clock),
             channel or RecordingChannel(longest, marks=marks),
@@ -307,7 +326,7 @@ async def bot_on(
         turns, agent = turns_of(
             store,
             dict.fromkeys(channels, channel),
-            AnthropicModel(anthropic, "claude-sonnet-5-5"),
+            AnthropicModel(anthropic, MODEL),
             tools or deeds.tools(),
             clock,
             wake,
@@ -322,6 +341,7 @@ async def bot_on(
             follows=follows,
             gate=gate,
             scout=scout,
+            remote=remote,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

@@ -28,6 +28,7 @@ ENDINGS = ("refuse", "cut", "fault", "busy", "away", "full")
 first two calls fail; ``away``: the first one does, for longer than anybody waits. ``full``: once, the prompt is too
 long."""
 
+PAUSING = "One moment."
 PIECE = 0.5
 """Seconds between two pieces of a reply."""
 
@@ -72,8 +73,8 @@ class Brain:
 
     async def _step(self, word: str, turn: "Turn", on_text: OnText) -> Reply:
         thought = {"type": "thinking", "thinking": f"I {word}.", "signature": "signed"}
-        await self._speak("One moment.", on_text)
-        said = [*turn.found, thought, _text("One moment.")]
+        await self._speak(PAUSING, on_text)
+        said = [*turn.found, thought, _text(PAUSING)]
         if word == "pause":
             id = f"srvtoolu_{next(self._ids)}"
             search = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}}
@@ -125,10 +126,13 @@ class Turn:
 
 
 def _after_last_answer(messages: list[Json]) -> int:
-    """The last message is never an answer: it is the person's, or it ends in a pause."""
+    """The last message is never an answer: it is the person's, or it ends in a pause. Neither is one that only paused,
+    whose open call was left out since the person added something."""
     for index in range(len(messages) - 2, -1, -1):
-        calls = any(block["type"] == "tool_use" for block in messages[index]["content"])
-        if messages[index]["role"] == "assistant" and not calls:
+        content = messages[index]["content"]
+        calls = any(block["type"] == "tool_use" for block in content)
+        answers = any(block["type"] == "text" and block["text"].strip() != PAUSING for block in content)
+        if messages[index]["role"] == "assistant" and answers and not calls:
             return index + 1
     return 0
 

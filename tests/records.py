@@ -6,9 +6,12 @@ from bot.messages import Asked, Ended, Entry, Json, Returned
 from bot.repair import repaired
 from simulator.model_rules import faults
 
+CODE: Json = {"type": "code_execution_20260521", "name": "code_execution"}
+"""A record may hold files for the provider's container, which go only with the tool for code (``bot/shaping.py``)."""
+
 
 def request_with(messages: list[Json]) -> Json:
-    return {"model": "claude-sonnet-5-5", "max_tokens": 1000, "messages": messages}
+    return {"model": "claude-sonnet-5-5", "max_tokens": 1000, "messages": messages, "tools": [CODE]}
 
 
 def violations(messages: list[Json]) -> list[str]:

@@ -16,13 +16,32 @@ from simulator.model_rules import faults
 
 CLAUDE = facts_of("claude-sonnet-5-5")
 MARK = {"cache_control": {"type": "ephemeral"}}
-SCHEMA: Json = {"type": "object", "additionalProperties": False}
-TOOL: Json = {"name": "look", "description": "Looks.", "input_schema": SCHEMA, "strict": True}
+CLOSED: Json = {"type": "object", "additionalProperties": False}
+TOOL: Json = {"name": "look", "description": "Looks.", "input_schema": CLOSED, "strict": True}
 PICTURE: Json = {"type": "image", "source": {"type": "url", "url": "https://example.org/cat.png"}}
 DOCUMENT: Json = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Minutes."}}
 CITED: Json = {"type": "text", "text": "Rain.", "citations": [{"type": "web_search_result_location", "url": "u"}]}
 SEARCH: Json = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rain"}}
 FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+RAN: Json = {
+    "type": "server_tool_use",
+    "id": "srvtoolu_2",
+    "name": "bash_code_execution",
+    "input": {"command": "python sky.py"},
+}
+PRINTED: Json = {
+    "type": "bash_code_execution_tool_result",
+    "tool_use_id": "srvtoolu_2",
+    "content": {
+        "type": "bash_code_execution_result",
+        "stdout": "42\n",
+        "stderr": "",
+        "return_code": 0,
+        "content": [{"type": "bash_code_execution_output", "file_id": "file_1"}],
+    },
+}
+CODE: Json = {"type": "code_execution_20260521", "name": "code_execution"}
+PUT_IN: Json = {"type": "container_upload", "file_id": "file_2"}
 THOUGHT: Json = {"type": "thinking", "thinking": "Hm.", "signature": "signed"}
 CALL: Json = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "sky"}}
 RESULT: Json = {
@@ -40,14 +59,15 @@ def everything() -> Prompt:
     """A prompt that holds each thing a model may lack."""
     return Prompt(
         system=[said("Be kind.") | MARK],
-        tools=[TOOL, {"type": "web_search_20250305", "name": "web_search"}],
+        tools=[TOOL, {"type": "web_search_20250305", "name": "web_search"}, CODE],
         messages=[
             {"role": "user", "content": [said("Look at this."), PICTURE, DOCUMENT]},
-            {"role": "assistant", "content": [THOUGHT, SEARCH, FOUND, CITED, CALL]},
-            {"role": "user", "content": [RESULT | MARK]},
+            {"role": "assistant", "content": [THOUGHT, SEARCH, FOUND, CITED, RAN, PRINTED, CALL]},
+            {"role": "user", "content": [RESULT | MARK, PUT_IN]},
         ],
         max_tokens=8_192,
         allow_tools=False,
+        container="container_1",
     )
 
 
@@ -117,6 +137,75 @@ def test_a_message_of_which_nothing_is_left_still_takes_its_turn() -> None:
     body = sent(Prompt([], [], asked, 100), ModelFacts())
     assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
     assert faults(body) == []
+
+
+def test_what_code_printed_elsewhere_is_told_in_words() -> None:
+    for lacking_it in ("code_execution", "server_tools"):
+        body = sent(everything(), with_features(CLAUDE, set(FEATURES) - {lacking_it}))
+        told = [words for words in words_of(body["messages"][1]) if words != "Rain."]
+        assert told == ["(Ran: python sky.py)", "(It returned: 42)"]
+        assert "container" not in body
+
+
+def test_a_failure_and_a_file_written_by_the_provider_s_code_are_told_too() -> None:
+    write: Json = {**RAN, "name": "text_editor_code_execution", "input": {"command": "create", "path": "a.py"}}
+    failed: Json = {
+        "type": "text_editor_code_execution_tool_result",
+        "tool_use_id": "srvtoolu_2",
+        "content": {"type": "text_editor_code_execution_tool_result_error", "error_code": "unavailable"},
+    }
+    asked: list[Json] = [
+        {"role": "user", "content": [said("hi")]},
+        {"role": "assistant", "content": [write, failed]},
+        {"role": "user", "content": [said("and?")]},
+    ]
+    told = words_of(sent(Prompt([], [], asked, 100), ModelFacts())["messages"][1])
+    assert told == ['(Ran: {"command": "create", "path": "a.py"})', "(It returned: unavailable)"]
+
+
+def tool_named(name: str) -> Json:
+    return {"name": name, "description": "…", "input_schema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("lacks", "offered"),
+    [
+        ((), ["look", "web_search", "code_execution", "upload_files"]),
+        (("code_execution",), ["look", "web_search", "run_python"]),
+        (("server_tools",), ["look", "web_search", "run_python"]),
+    ],
+)
+def test_a_model_is_offered_one_way_to_run_code_and_what_goes_with_it(
+    lacks: tuple[str, ...], offered: list[str]
+) -> None:
+    ours = [tool_named(name) for name in ("look", "run_python", "upload_files", "web_search")]
+    theirs: list[Json] = [{"type": "web_search_20250305", "name": "web_search"}, CODE]
+    prompt = Prompt([], [*ours, *theirs], [{"role": "user", "content": "hi"}], 100, container="container_1")
+    body = sent(prompt, with_features(CLAUDE, set(FEATURES) - {*lacks}))
+    assert sorted(tool["name"] for tool in body["tools"]) == sorted(offered)
+    assert ("container" in body) is (not lacks)
+    without_theirs = sent(Prompt([], ours, [{"role": "user", "content": "hi"}], 100, container="c"), CLAUDE)
+    assert [tool["name"] for tool in without_theirs["tools"]] == ["look", "run_python", "web_search"]
+    assert "container" not in without_theirs
+
+
+def test_a_tool_of_an_owner_s_that_is_called_like_the_provider_s_is_not_taken_for_it() -> None:
+    prompt = Prompt([], [tool_named("code_execution")], [{"role": "user", "content": "hi"}], 100, container="c")
+    assert "container" not in sent(prompt, CLAUDE)
+    both = Prompt([], [tool_named("code_execution"), CODE], [{"role": "user", "content": "hi"}], 100)
+    assert sent(both, CLAUDE)["tools"] == [CODE]
+
+
+def test_a_reply_that_paused_in_code_is_gone_on_with_by_a_word_of_ours_elsewhere() -> None:
+    asked: list[Json] = [
+        {"role": "user", "content": [said("hi")]},
+        {"role": "assistant", "content": [said("One moment."), RAN]},
+    ]
+    without_code = with_features(CLAUDE, set(FEATURES) - {"code_execution"})
+    body = sent(Prompt([], [], asked, 100), without_code)
+    assert body["messages"][-1] == {"role": "user", "content": [said("(Go on.)")]}
+    assert faults(body) == []
+    assert sent(Prompt([], [CODE], asked, 100), CLAUDE)["messages"] == asked
 
 
 def test_a_reply_that_paused_elsewhere_is_gone_on_with_by_a_word_of_ours() -> None:

@@ -86,7 +86,9 @@ async def test_telegram_and_back_with_a_tool_and_a_second_turn_that_remembers(
         await way.telegram_says("You asked for 12*7+3.")
         await way.settled()
         assert {"What is 12*7+3?", "It is **87**."} <= set(words(way.model.requests[2]))
-        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN - {"ask_agent"} | {"delegate"}
+        assert {tool["name"] for tool in way.model.requests[0]["tools"]} == BUILT_IN - {"ask_agent", "upload_files"} | {
+            "delegate"
+        }
         assert way.cloud.answers == [{"batchItemFailures": []}] * 2
 
 

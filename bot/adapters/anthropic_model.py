@@ -120,7 +120,16 @@ class AnthropicModel:
         self._facts = facts if facts is not None else facts_of(model)
 
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
-        draft = Draft()
+        try:
+            return await self._reply(prompt, on_text)
+        except ModelError as fault:
+            if not (prompt.container and self._facts.runs_code and _may_lack_container(fault.__cause__)):
+                raise
+            log.warning("model=<%s> | in a new container: %s", self._model, fault)
+        return await self._reply(replace(prompt, container=""), on_text)
+
+    async def _reply(self, prompt: Prompt, on_text: OnText) -> Reply:
+        draft = Draft(prompt.container)
         try:
             async with aclosing(self._events(prompt)) as events:
                 async for event in events:
@@ -194,6 +203,8 @@ def request(prompt: Prompt, model: str) -> dict[str, Any]:
         body["tools"] = prompt.tools
         if not prompt.allow_tools:
             body["tool_choice"] = {"type": "none"}
+    if prompt.container:
+        body["container"] = prompt.container
     if prompt.compacts is not None:
         body["compaction"] = {"type": "summarize"} | ({"instructions": prompt.compacts} if prompt.compacts else {})
     return body
@@ -223,6 +234,14 @@ def judge(*, status: int, kind: str, code: str, message: str, retry_after: float
     if status in PASSING_STATUSES or status >= 500 or (status == BEGUN and kind not in LASTING_TYPES):
         return ModelUnavailable(message, retry_after)
     return ModelRefusedRequest(message)
+
+
+def _may_lack_container(fault: BaseException | None) -> bool:
+    """Whether a request may have been refused because its container is gone. The provider's documentation names no
+    error; seen were 404 for one that never was, and a bare 500 for one that had expired."""
+    if not isinstance(fault, anthropic.APIStatusError):
+        return False
+    return fault.status_code in (404, 500) or (fault.status_code == 400 and "container" in str(fault.message))
 
 
 def seconds(header: str | None) -> float | None:
@@ -264,6 +283,7 @@ def usage_of(counts: Json) -> Usage:
     five minutes. What folding the messages took stands beside it, by steps."""
     written, long = counts.get("cache_creation_input_tokens") or 0, counts.get("cache_creation") or {}
     kept_long = min(long.get("ephemeral_1h_input_tokens") or 0, written)
+    ran = counts.get("server_tool_use") or {}
     steps = (usage_of(step) for step in counts.get("iterations") or () if step.get("type") == "compaction")
     own = Usage(
         fresh=counts.get("input_tokens") or 0,
@@ -271,16 +291,19 @@ def usage_of(counts: Json) -> Usage:
         cache_write_long=kept_long,
         cache_read=counts.get("cache_read_input_tokens") or 0,
         output=counts.get("output_tokens") or 0,
-        searches=(counts.get("server_tool_use") or {}).get("web_search_requests") or 0,
+        searches=ran.get("web_search_requests") or 0,
+        executions=ran.get("code_execution_requests") or 0,
     )
     return sum(steps, start=own)
 
 
 class Draft:
-    """A reply under way, grown event by event. Events and deltas it does not know change nothing."""
+    """A reply under way, grown event by event. Events and deltas it does not know change nothing. ``container`` is what
+    the request asked for; a reply whose code ran says where."""
 
-    def __init__(self) -> None:
+    def __init__(self, container: str = "") -> None:
         self.whole = False
+        self._container = container
         self._id = ""
         self._missed = ""
         self._model = ""
@@ -296,6 +319,7 @@ class Draft:
                 self._id = message.get("id") or ""
                 self._missed = miss_of(message)
                 self._model = message.get("model") or ""
+                self._note_container(message)
                 self._usage |= message.get("usage") or {}
             case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
                 self._blocks[index] = block
@@ -303,6 +327,7 @@ class Draft:
                 return self._grow(index, delta)
             case {"type": "message_delta", "delta": dict(delta)}:
                 self._stop_reason = delta.get("stop_reason") or ""
+                self._note_container(delta)
                 # Running totals; where one is not repeated, that of message_start stands.
                 self._usage |= {name: count for name, count in (event.get("usage") or {}).items() if count is not None}
             case {"type": "message_stop"}:
@@ -341,7 +366,12 @@ class Draft:
             spoiled=spoiled,
             id=self._id,
             missed=self._missed,
+            container=self._container,
         )
+
+    def _note_container(self, holder: Json) -> None:
+        if isinstance(container := holder.get("container"), dict):
+            self._container = str(container.get("id") or self._container)
 
     def _mend_calls(self) -> None:
         """Give each call an id of its own, a name and an input: not every server does."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from bot.blocks import code_in_words, is_of_code
 from bot.history import told
 from bot.media import MEDIA, note
 from bot.messages import Entry, Json, Summary
@@ -44,6 +45,8 @@ def _lines(message: Json) -> Iterator[str]:
                 yield f"ASSISTANT calls {block.get('name')}: {_shortened(arguments, LONGEST)}"
             case {"type": "tool_result"}:
                 yield f"RESULT: {_shortened(words_of(block), LONGEST)}"
+            case _ if is_of_code(block):
+                yield f"{speaker}: {_shortened(code_in_words(block), LONGEST)}"
             case {"type": kind, "source": dict(source)} if kind in MEDIA:
                 yield f"{speaker}: {note(source)}"
 

@@ -74,7 +74,7 @@ def run_python(sandbox: Sandbox, reader: Reader, skills: Sequence[Skill] = ()) -
             raise ToolFault(f"The script is longer than {LONGEST_CODE} characters: put data into a file of the chat.")
         if len(arguments) > MOST_ARGUMENTS or any("\0" in each for each in arguments):
             raise ToolFault(f"At most {MOST_ARGUMENTS} arguments, without NUL characters.")
-        job = Job(code, arguments, await _taken_along(files, context.files, skills, sandbox.largest))
+        job = Job(code, arguments, await taken_along(files, context.files, skills, sandbox.largest))
         try:
             ran = await sandbox.run(context.place.conversation, job)
         except CanNotRun as why:
@@ -97,7 +97,7 @@ def _description(sandbox: Sandbox) -> str:
     return DESCRIPTION.format(seconds=sandbox.seconds, libraries=" ".join(filter(None, (there, others))) or none)
 
 
-async def _taken_along(names: Sequence[str], files: Files, skills: Sequence[Skill], largest: int) -> tuple[Item, ...]:
+async def taken_along(names: Sequence[str], files: Files, skills: Sequence[Skill], largest: int) -> tuple[Item, ...]:
     if len(names) > MOST_FILES:
         raise ToolFault(f"At most {MOST_FILES} files at once.")
     of_skills = [name for name in names if name.startswith(SKILL)]

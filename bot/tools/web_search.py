@@ -1,4 +1,4 @@
-"""Search the web where the provider of the model does not do it itself (``bot/web/provided.py``)."""
+"""Search the web where the provider of the model does not do it itself (``bot/provided.py``)."""
 
 from collections.abc import Iterable
 from typing import Annotated

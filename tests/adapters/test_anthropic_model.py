@@ -22,7 +22,7 @@ from bot.messages import Answered, Json, Reply, Usage, decode_entry, encode
 from bot.models import facts_of, on_bedrock
 from bot.ports import Prompt
 from simulator.model_reply import Break, Refusal
-from simulator.script import Line, ScriptedModel, call, overloaded, rate_limited, reply, scripted, text, thinking
+from simulator.script import Line, ScriptedModel, call, overloaded, ran, rate_limited, reply, scripted, text, thinking
 from simulator.serving import serve
 
 KEY = "sk-ant-test-key-0001"
@@ -73,6 +73,79 @@ async def failure_of(*steps: Line, **options: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await answer_to(*steps, **options)
     return caught.value
+
+
+# Code that the provider runs
+
+CODE: Json = {"type": "code_execution_20260521", "name": "code_execution"}
+
+
+async def test_a_reply_says_in_which_container_its_code_ran_and_the_next_one_keeps_it() -> None:
+    async with scripted(reply(*ran("true"), text("Done.")), text("Hi.")) as script, model(script.url) as claude:
+        first = await claude.reply(prompt(tools=[CODE]), nothing)
+        assert first.container
+        assert "container" not in script.requests[0]
+        second = await claude.reply(prompt(tools=[CODE], container=first.container), nothing)
+        assert script.requests[1]["container"] == second.container == first.container
+
+
+async def test_what_code_did_comes_back_as_it_was_sent_and_is_accepted_again() -> None:
+    asked: list[Json] = [{"role": "user", "content": "plot"}]
+    drawn = reply(thinking("Hm."), *ran("plot", "ok", made={"a.png": b"a"}), text("Done."))
+    async with scripted(drawn, text("Yes.")) as script, model(script.url) as claude:
+        first = await claude.reply(prompt(*asked, tools=[CODE]), nothing)
+        said = {"role": "assistant", "content": first.content}
+        again = prompt(*asked, said, {"role": "user", "content": "sure?"}, tools=[CODE])
+        await claude.reply(again, nothing)
+        assert script.requests[1]["messages"][1] == said
+    _, call, result, _ = decode_entry(encode(Answered("t", first))).reply.content  # type: ignore[union-attr]
+    assert (call["name"], call["input"]) == ("bash_code_execution", {"command": "plot"})
+    assert result["content"]["content"][0]["file_id"] in script.workspace.files
+
+
+@pytest.mark.parametrize("expired", [True, False])
+async def test_without_its_container_a_request_is_made_once_more_in_a_new_one(expired: bool) -> None:
+    async with scripted(text("Hi.")) as script, model(script.url) as claude:
+        gone = script.workspace.open_container() if expired else "container_that_never_was"
+        script.workspace.expire_containers()
+        answer = await claude.reply(prompt(tools=[CODE], container=gone), nothing)
+        assert (answer.content, answer.container) == ([text("Hi.")], "")
+        assert "container" not in script.requests[0]
+        assert script.workspace.refused == 1
+
+
+async def test_where_the_new_container_is_refused_too_nothing_is_asked_a_third_time() -> None:
+    async with scripted(Refusal(500), Refusal(500)) as script, model(script.url) as claude:
+        with pytest.raises(ModelUnavailable):
+            await claude.reply(prompt(tools=[CODE], container=script.workspace.open_container()), nothing)
+        assert ["container" in each for each in script.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "error"),
+    [
+        (overloaded(), ModelUnavailable),
+        (rate_limited(), ModelUnavailable),
+        (Refusal(400, "invalid_request_error", "messages: odd"), ModelRefusedRequest),
+        (Refusal(400, "invalid_request_error", "prompt is too long"), PromptTooLong),
+    ],
+)
+async def test_what_says_nothing_of_the_container_costs_no_second_request(
+    refusal: Refusal, error: type[ModelError]
+) -> None:
+    async with scripted(refusal) as script, model(script.url) as claude:
+        with pytest.raises(error):
+            await claude.reply(prompt(tools=[CODE], container=script.workspace.open_container()), nothing)
+        assert "container" in script.requests[0]
+
+
+async def test_a_model_without_code_passes_the_container_on_and_is_asked_once() -> None:
+    async with scripted(text("Hi."), Refusal(500)) as script, client(KEY, script.url) as connection:
+        other = AnthropicModel(connection, "my-own")
+        answer = await other.reply(prompt(tools=[CODE], container="container_1"), nothing)
+        assert (answer.container, "container" in script.requests[0]) == ("container_1", False)
+        with pytest.raises(ModelUnavailable):
+            await other.reply(prompt(tools=[CODE], container="container_1"), nothing)
 
 
 # A whole reply
@@ -143,10 +216,11 @@ async def test_usage_tells_for_how_long_the_cache_keeps_what_was_written_and_wha
         "cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 50},
         "cache_read_input_tokens": 3,
         "output_tokens": 4,
-        "server_tool_use": {"web_search_requests": 5, "web_fetch_requests": 6},
+        "server_tool_use": {"web_search_requests": 5, "web_fetch_requests": 6, "code_execution_requests": 7},
     }
     answer = await answer_to(reply(text("a"), usage=usage))
-    assert answer.usage == Usage(fresh=1, cache_write=20, cache_write_long=50, cache_read=3, output=4, searches=5)
+    told = {"fresh": 1, "cache_write": 20, "cache_write_long": 50, "cache_read": 3, "output": 4}
+    assert answer.usage == Usage(**told, searches=5, executions=7)
 
 
 async def test_usage_tells_fresh_written_and_read_tokens() -> None:

@@ -12,7 +12,7 @@ from bot.shaping import shaped
 from simulator.model_lacks import CHECKS
 from simulator.model_thinking import signed
 from simulator.script import scripted, text
-from tests.test_shaping import everything
+from tests.test_shaping import PUT_IN, everything
 
 PAGE = Path(__file__).parents[2] / "docs" / "local-models.md"
 CLAUDE = facts_of("claude-sonnet-5-5")
@@ -44,13 +44,14 @@ def table() -> dict[str, dict[str, bool]]:
 
 
 def all_of_it(facts: ModelFacts) -> Prompt:
-    """A prompt with each thing in it, in which a model with these facts thought."""
-    whole = everything()
+    """A prompt with each thing in it, in which a model with these facts thought; its container is a new one."""
+    whole = replace(everything(), container="")
     question, answer, *rest = whole.messages
     asked = request(shaped(replace(whole, messages=[question]), facts), "some-model")
     thought = {"type": "thinking", "thinking": "Hm."}
     content = signed(asked, [thought, *(block for block in answer["content"] if block["type"] != "thinking")])
-    return replace(whole, messages=[question, {**answer, "content": content}, *rest])
+    kept = [{**each, "content": [part for part in each["content"] if part != PUT_IN]} for each in rest]
+    return replace(whole, messages=[question, {**answer, "content": content}, *kept])
 
 
 async def sent(prompt: Prompt, facts: ModelFacts) -> set[str]:

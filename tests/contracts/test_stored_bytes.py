@@ -8,6 +8,8 @@ from bot.messages import (
     Button,
     ChatSettings,
     Ended,
+    Fetched,
+    File,
     Inbound,
     Part,
     Person,
@@ -116,7 +118,9 @@ def test_what_only_a_newer_version_knows_is_passed_over() -> None:
 
 
 def test_what_is_new_comes_back_as_it_is_stored() -> None:
-    for entry in (Voted("t1", "telegram:7", False), Voted("t1", "telegram:7", True)):
+    fetched = Fetched("t1", ("file_1", "file_2"), (File("telegram:7/a", "a.png", "image/png", 9),), ("b.txt",))
+    ran = Answered("t1", Reply([], "end_turn", usage=Usage(executions=2), container="container_1"))
+    for entry in (Voted("t1", "telegram:7", False), Voted("t1", "telegram:7", True), fetched, ran):
         assert decode_entry(encode(entry)) == entry
     profile = Profile("Sari", "id", "Asia/Jakarta", 5, ("Eats no peanuts.",), 3)
     assert decode_profile(encode(profile)) == profile

@@ -82,8 +82,26 @@ async def test_a_model_may_be_said_to_have_no_features_at_all() -> None:
         assert [name for name in FEATURES if getattr(own.facts("my-own"), name)] == []
 
 
-def test_unknown_providers_and_features_are_named() -> None:
+@pytest.mark.parametrize(
+    ("said", "theirs"),
+    [({}, True), ({"KABAR_PYTHON": "provider"}, True)] + [({"KABAR_PYTHON": word}, False) for word in ("own", "off")],
+)
+async def test_the_provider_runs_code_unless_the_owner_says_otherwise(said: dict[str, str], theirs: bool) -> None:
+    async with made(ANTHROPIC_API_KEY="k", **said) as ours:
+        assert (ours.facts("claude-sonnet-5-5").runs_code, ours.files() is not None) == (theirs, theirs)
+        assert ours.facts("claude-sonnet-5-5").server_tools
+
+
+async def test_where_no_code_is_run_there_are_no_files_for_it() -> None:
+    async with made(KABAR_PROVIDER="bedrock", AWS_REGION="eu-central-1") as bedrock:
+        assert bedrock.files() is None
+    async with made(ANTHROPIC_BASE_URL=OWN, KABAR_MODEL="my-own") as own:
+        assert own.files() is None
+
+
+def test_unknown_providers_features_and_ways_to_run_python_are_named() -> None:
     with pytest.raises(ConfigError) as failed:
-        read_settings({"KABAR_PROVIDER": "openai", "KABAR_MODEL_FEATURES": "images,telepathy"})
+        read_settings({"KABAR_PROVIDER": "openai", "KABAR_MODEL_FEATURES": "images,telepathy", "KABAR_PYTHON": "snake"})
+    assert "KABAR_PYTHON" in str(failed.value)
     assert "KABAR_PROVIDER" in str(failed.value)
     assert "telepathy" in str(failed.value)

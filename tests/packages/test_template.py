@@ -13,7 +13,7 @@ from bot.keeping import blob_folder
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
-from handlers.settings import SECRETS, Settings
+from handlers.settings import PYTHONS, SECRETS, Settings
 from scripts.imports import ROOT, source_of
 from tests.packages.template import Node, read_template
 
@@ -129,6 +129,8 @@ def test_the_defaults_agree_with_the_settings() -> None:
         Settings().kabar_budget_month,
     ]
     assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
+    assert PARAMETERS["Python"]["Default"] == Settings().kabar_python
+    assert PARAMETERS["Python"]["AllowedValues"] == ["", *PYTHONS]
     assert PARAMETERS["FollowThreads"]["Default"] == Settings().kabar_follow_threads
     assert PARAMETERS["TelegramDrafts"]["Default"] == Settings().kabar_telegram_drafts
     assert (PARAMETERS["Owner"]["Default"], PARAMETERS["AllowedUsers"]["Default"]) == ("", "")

@@ -92,6 +92,7 @@ async def test_events_on_the_wire_are_those_of_the_api() -> None:
         "stop_sequence": None,
         "usage": 0,
         "diagnostics": None,
+        "container": None,
     }
     assert rest[:-2] == [
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -108,7 +109,7 @@ async def test_events_on_the_wire_are_those_of_the_api() -> None:
         {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"at": 1}'}},
         {"type": "content_block_stop", "index": 1},
     ]
-    assert rest[-2]["delta"] == {"stop_reason": "tool_use", "stop_sequence": None}
+    assert rest[-2]["delta"] == {"stop_reason": "tool_use", "stop_sequence": None, "container": None}
     assert rest[-2]["usage"]["output_tokens"] > 1
     assert rest[-1] == {"type": "message_stop"}
 
