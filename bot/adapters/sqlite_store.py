@@ -120,7 +120,14 @@ CREATE TABLE reminder (
 CREATE INDEX reminder_at ON reminder (at);
 """
 
-_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS)
+_KEPT = """
+CREATE TABLE kept (
+    name TEXT PRIMARY KEY,
+    data BLOB NOT NULL
+);
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT)
 """Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
 
 P = ParamSpec("P")
@@ -186,6 +193,16 @@ class SQLiteStore:
     async def reminders_until(self, before: int) -> list[Reminder]:
         """Of all conversations, those whose time is before this Unix time, for ``LocalScheduler``."""
         return await self._read(_reminders_until, before)
+
+    async def kept(self, name: str) -> bytes | None:
+        return await self._read(_kept, name)
+
+    async def keep(self, name: str, data: bytes) -> None:
+        await self._write(_keep, name, data)
+
+    async def conversations(self, most: int) -> list[str]:
+        """Those with a record, the one that was written to last first."""
+        return await self._read(_conversations, most)
 
     async def forget(self, head: Head) -> None:
         """All at once, so it can not be cut. What the running turn took is answered then. The tombstone of a message
@@ -362,6 +379,13 @@ def _record(database: sqlite3.Connection, conversation: str, since: int) -> list
     return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
 
 
+def _conversations(database: sqlite3.Connection, most: int) -> list[str]:
+    rows = database.execute(
+        "SELECT conversation FROM record GROUP BY conversation ORDER BY max(rowid) DESC LIMIT ?", (most,)
+    )
+    return [conversation for (conversation,) in rows]
+
+
 def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> bool:
     verb = "INSERT OR IGNORE" if run.result is None else "INSERT OR REPLACE"
     put = database.execute(f"{verb} INTO tool_run VALUES (?, ?, ?)", (conversation, run.call, encode(run)))
@@ -418,6 +442,15 @@ def _delete_reminder(database: sqlite3.Connection, conversation: str, id: str) -
 def _reminders_until(database: sqlite3.Connection, before: int) -> list[Reminder]:
     rows = database.execute("SELECT reminder FROM reminder WHERE at < ? ORDER BY at", (before,))
     return [decode_reminder(reminder) for (reminder,) in rows]
+
+
+def _kept(database: sqlite3.Connection, name: str) -> bytes | None:
+    row = database.execute("SELECT data FROM kept WHERE name = ?", (name,)).fetchone()
+    return row[0] if row is not None else None
+
+
+def _keep(database: sqlite3.Connection, name: str, data: bytes) -> None:
+    database.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, data))
 
 
 def _forget(database: sqlite3.Connection, head: Head, now: int) -> None:
