@@ -29,6 +29,7 @@ from bot.errors import StoreUnavailable
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
+from bot.mcp.prompts import NO_PROMPTS, Prompts
 from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder
 from bot.pages import Pages
 from bot.people import People
@@ -191,6 +192,7 @@ def turns_of(
     models: Mapping[str, Model] = MappingProxyType({}),
     follows: bool = False,
     gate: Gate | None = None,
+    their_prompts: Prompts = NO_PROMPTS,
 ) -> tuple[Turns, Agent]:
     """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere."""
     budget, blobs = budget or Budget(), FileBlobs(files) if files else MemoryBlobs()
@@ -214,7 +216,9 @@ def turns_of(
     )
     reminders = Reminders(store, Unscheduled())
     pages = Pages(store, blobs, Doorstep(store, wake, access, clock), reminders, budget, clock)
-    beginnings = Beginnings(store, clock, budget, listening, pages, models=list(models), follows=follows)
+    beginnings = Beginnings(
+        store, clock, budget, listening, pages, models=list(models), follows=follows, prompts=their_prompts
+    )
     turns = Turns(
         store=store,
         wake=wake,
@@ -247,6 +251,7 @@ async def bot_on(
     follows: bool = False,
     tools: Toolbox | None = None,
     gate: Gate | None = None,
+    their_prompts: Prompts = NO_PROMPTS,
     channels: Sequence[str] = ("telegram",),
     channel: RecordingChannel | None = None,
 ) -> AsyncIterator[Bot]:
@@ -275,6 +280,7 @@ async def bot_on(
             models={name: AnthropicModel(anthropic, name) for name in models},
             follows=follows,
             gate=gate,
+            their_prompts=their_prompts,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

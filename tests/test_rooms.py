@@ -21,6 +21,9 @@ FAMILIES = {
     "slack_bolt": "slack",
     "slack_sdk": "slack",
     "aiohttp": "slack",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "jsonschema": "mcp",
 }
 EVERYWHERE = {"msgspec"}
 """How all values are said; a word of the language here."""
