@@ -118,7 +118,7 @@ class Settings(Struct, frozen=True):
     kabar_transcription_key: str = ""  # secret
     kabar_transcription_model: str = "whisper-1"
 
-    # What the owner writes: AGENTS.md in this folder is the bot's instructions.
+    # What the owner writes: AGENTS.md in this folder is the bot's instructions, mcp.json its servers of tools.
     kabar_agent_dir: str = "agent"
 
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR

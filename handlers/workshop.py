@@ -21,6 +21,8 @@ from bot.doorstep import Doorstep
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
+from bot.mcp.prompts import NO_PROMPTS
+from bot.mcp.servers import Servers
 from bot.pages import Pages
 from bot.people import People
 from bot.policies.compact import Compact
@@ -67,6 +69,7 @@ class Parts(Struct, frozen=True):
     scheduler: Scheduler
     sandbox: Sandbox
     clock: Clock
+    servers: Servers | None = None
 
 
 class Workshop(Struct, frozen=True):
@@ -91,7 +94,9 @@ def make_workshop(
     web = _web_tools(settings, reader, more_tools)
     reminders = Reminders(store, parts.scheduler)
     hands = (*reminder_tools(reminders), run_python(parts.sandbox, reader))
-    toolbox = Toolbox([*TOOLS, *hands, *web, *more_tools])
+    ours = [*TOOLS, *hands, *web, *more_tools]
+    theirs = parts.servers.tools({tool.name for tool in ours}) if parts.servers else []
+    toolbox = Toolbox([*ours, *theirs])
     channels = {**_channels(settings), **more_channels}
     max_tokens = min(settings.kabar_max_tokens, facts.output)
     prompts = PromptBuilder(
@@ -144,6 +149,7 @@ def make_workshop(
         pages,
         models=models(settings),
         follows=settings.kabar_follow_threads == "on",
+        prompts=parts.servers.prompts() if parts.servers else NO_PROMPTS,
     )
     turns = Turns(
         store=store,

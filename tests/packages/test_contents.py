@@ -81,7 +81,7 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
 
 @pytest.mark.parametrize(
     ("function", "most"),
-    [("webhook", 25_000_000), ("worker", 130_000_000), ("deadletter", 130_000_000), ("sandbox", 190_000_000)],
+    [("webhook", 25_000_000), ("worker", 155_000_000), ("deadletter", 155_000_000), ("sandbox", 190_000_000)],
 )
 @pytest.mark.parametrize("arch", MACHINES)
 def test_a_package_stays_small(packages: Packages, function: str, arch: str, most: int) -> None:
