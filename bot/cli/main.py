@@ -2,14 +2,12 @@
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 from bot import logs
+from bot.cli.environment import environment
 from bot.errors import ConfigError
 from handlers.settings import Settings, read_settings
 
@@ -18,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The console script; returns the exit code: 0, 1 for a set-up that can not work, 130 for Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
-        settings = _settings()
+        settings = read_settings(environment())
         logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
         asyncio.run(options.command(settings, options))
     except ConfigError as error:
@@ -27,12 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
-
-
-def _settings() -> Settings:
-    """The environment wins over the file .env in the working folder."""
-    file = {name: value or "" for name, value in dotenv_values(".env").items()}
-    return read_settings({**file, **os.environ})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8421)
     serve.set_defaults(command=_serve, quiet=False)
+
+    mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
+    mcp.set_defaults(command=_mcp, quiet=True)
 
     evaluate = commands.add_parser("eval", help="measure the agent with the tasks in evals/; prints JSON")
     evaluate.add_argument("tasks", nargs="*", help="which; all where none is named")
@@ -78,6 +73,12 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
     await serve_webhooks(settings, options.host, options.port)
+
+
+async def _mcp(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.mcp_server import serve_mcp
+
+    await serve_mcp(settings)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:
