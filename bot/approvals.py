@@ -92,14 +92,17 @@ def waited_for(turn: Turn) -> list[Approval]:
 
 
 def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
-    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page."""
+    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page. Calls of its last
+    reply have returned nothing yet, so they were made before."""
     for entry in own:
         said = entry.said if isinstance(entry, Asked | Returned) else ()
         if any(each.quote or each.heard or any(file.blob for file in each.attachments) for each in said):
             return True
         if isinstance(entry, Answered):
+            if any(map(_is_found, entry.reply.content)):
+                return True
             tools = (toolbox.find(str(block.get("name"))) for block in entry.reply.content if "name" in block)
-            if any(tool is not None and tool.untrusted for tool in tools) or any(map(_is_found, entry.reply.content)):
+            if entry is not own[-1] and any(tool is not None and tool.untrusted for tool in tools):
                 return True
     return False
 

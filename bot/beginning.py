@@ -29,6 +29,7 @@ from bot.inbox import (
 )
 from bot.journal import Journal
 from bot.listening import Listening
+from bot.mcp.prompts import NO_PROMPTS, PromptFailed, Prompts
 from bot.memory import told
 from bot.messages import (
     Asked,
@@ -103,6 +104,7 @@ class Beginnings:
         *,
         models: Sequence[str] = (),
         follows: bool = False,
+        prompts: Prompts = NO_PROMPTS,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -111,6 +113,7 @@ class Beginnings:
         self._pages = pages
         self._models = models
         self._follows = follows
+        self._prompts = prompts
 
     async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
         """What of the inbox is to the bot while a turn runs, from people who may talk to it; and news of the chat."""
@@ -207,7 +210,7 @@ class Beginnings:
             case "message" if first.command in ("retry", "undo"):
                 return self._taken_back(first, entries)
             case "message":
-                inbox = list(map(as_words, inbox))
+                inbox = [as_words(each, self._prompts.commands) for each in inbox]
                 first = inbox[0]
                 # What gets the same answer of ours gets it once, such as a command sent twice.
                 # What the model answers is one person's: a turn has one asker, and runs with that one's rights.
@@ -236,7 +239,7 @@ class Beginnings:
         return answer(inbound, self._here(head.settings))
 
     def _here(self, settings: ChatSettings) -> Here:
-        return Here(settings, self._models, self._clock.now())
+        return Here(settings, self._models, self._clock.now(), self._prompts.commands)
 
     def _is_late(self, inbound: Inbound) -> bool:
         return self._clock.now() - inbound.sent_at > LATE
@@ -365,8 +368,13 @@ class Beginnings:
                 raise BudgetExceeded(spend)
 
     async def _understood(self, question: Question, head: Head) -> Question:
-        """The question with its files read and, where it is the first in somebody's thread, what was said there."""
-        said = await self._listening.whole(question.said)
+        """The question with its files read and, where it is the first in somebody's thread, what was said there; a
+        server's prompt in place of its command."""
+        try:
+            prompted = [await self._prompts.said(each) for each in question.said]
+        except PromptFailed as why:
+            return replace(question, told=Told(str(why), button="retry" if why.again else ""))
+        said = await self._listening.whole(prompted)
         first = said[0]
         if head.last == 0 and first.place.thread:
             said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])

@@ -1,6 +1,6 @@
 """What people ask of the bot itself, answered without the model."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -55,16 +55,19 @@ class Told(Struct, frozen=True):
 
 class Here(Struct, frozen=True):
     """What a command's answer depends on. ``models`` are those that may be chosen, the usual one first; ``now`` is in
-    Unix seconds."""
+    Unix seconds. ``prompts`` are commands of others, with what each is for."""
 
     settings: ChatSettings = ChatSettings()
     models: Sequence[str] = ()
     now: float = 0.0
+    prompts: Mapping[str, str] = {}
 
 
-def as_words(inbound: Inbound) -> Inbound:
-    """What was typed behind a slash command: its first word is a command only where we have one of that name."""
-    if not (inbound.quiet and inbound.command and inbound.kind == "message") or inbound.command in NAMES:
+def as_words(inbound: Inbound, others: Collection[str] = ()) -> Inbound:
+    """What was typed behind a slash command: its first word is a command only where there is one of that name, of ours
+    or one of the ``others``."""
+    known = inbound.command in NAMES or inbound.command in others
+    if not (inbound.quiet and inbound.command and inbound.kind == "message") or known:
         return inbound
     return replace(inbound, command="", text=f"{inbound.command} {inbound.text}".strip())
 
@@ -76,7 +79,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
         return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
-            return Told(help_page(language))
+            return Told(help_page(language, here.prompts))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
         case "meanwhile":
@@ -113,8 +116,8 @@ def is_for_members(inbound: Inbound) -> bool:
     return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
 
 
-def help_page(language: str) -> str:
-    lines = (f"/{name} – {description}" for name, description in menu(language))
+def help_page(language: str, prompts: Mapping[str, str]) -> str:
+    lines = (f"/{name} – {description}" for name, description in (*menu(language), *prompts.items()))
     return "\n\n".join((say("help", language), "\n".join(lines)))
 
 

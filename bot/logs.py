@@ -28,6 +28,8 @@ QUIET = (
     "a2a",
     "asyncio",
 )
+SILENT = ("mcp",)
+"""What they have to say may be people's words; that something went wrong we say ourselves."""
 
 
 class _Redacting(logging.Formatter):
@@ -56,3 +58,5 @@ def set_up(level: str) -> None:
     root.setLevel(level.upper())
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

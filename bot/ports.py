@@ -133,6 +133,12 @@ class Store(Protocol):
     async def delete_reminder(self, conversation: str, id: str) -> bool:
         """False where there is none."""
 
+    async def kept(self, name: str) -> bytes | None:
+        """What was kept under this name last; None where nothing is."""
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """Keep what can be had again elsewhere, in place of what was there: at most 300,000 bytes, and not for ever."""
+
     async def forget(self, head: Head) -> None:
         """Delete a conversation: its record, its tool runs, everything in its inbox that is done, its counters, and in
         the end its head, all only while ``head.owner`` holds the lease. Raises LeaseLost otherwise. What is pending

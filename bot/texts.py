@@ -64,6 +64,15 @@ _TEXTS = {
     "menu_export": ("get all of this conversation as a file", "ambil seluruh percakapan ini sebagai file"),
     "menu_forget": ("delete all of this conversation", "hapus seluruh percakapan ini"),
     "menu_help": ("this page", "halaman ini"),
+    "prompt_needs": ("This needs more words: {usage}", "Perintah ini butuh kata lagi: {usage}"),
+    "prompt_unreachable": (
+        "The server {server}, which that command comes from, does not answer. Please try again in a few minutes.",
+        "Server {server}, asal perintah itu, tidak menjawab. Silakan coba lagi beberapa menit lagi.",
+    ),
+    "prompt_refused": (
+        "The server {server} did not take that command: {why}",
+        "Server {server} menolak perintah itu: {why}",
+    ),
     "nothing_to_take_back": (
         "There is no answer in this conversation to take back or to give again.",
         "Belum ada jawaban dalam percakapan ini yang bisa dibatalkan atau diulang.",

@@ -13,9 +13,9 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Protocol, get_args, get_origin, get_type_hints
 
 from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -99,6 +99,69 @@ class ToolFault(Exception):
     """What a tool raises on purpose: one sentence for the model that says what to do differently."""
 
 
+class Misfit(Exception):
+    """Not an error: a call's arguments do not fit. ``faults`` say how, one each."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(*faults)
+        self.faults = faults
+
+
+class Arguments(Protocol):
+    """What a tool is called with: how the model is told, and how each call is checked."""
+
+    names: Sequence[str]
+
+    def schema(self) -> Json:
+        """As JSON Schema; the same bytes every time."""
+
+    def checked(self, given: Any) -> Mapping[str, Any]:
+        """A call's arguments as keywords for the tool's function. Raises Misfit."""
+
+
+class Typed:
+    """The parameters of a function, by pydantic."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+        self.names: Sequence[str] = list(model.model_fields)
+
+    def schema(self) -> Json:
+        schema = self._model.model_json_schema()
+        schema.pop("title", None)
+        for each in schema.get("properties", {}).values():
+            each.pop("title", None)
+        return schema
+
+    def checked(self, given: Any) -> Mapping[str, Any]:
+        try:
+            arguments = self._model.model_validate(given)
+        except ValidationError as error:  # without pydantic's links
+            raise Misfit(
+                [f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in error.errors()]
+            ) from error
+        return {name: getattr(arguments, name) for name in self.names}
+
+
+class Described:
+    """Arguments that somebody else described by a JSON Schema, and checks: here only that none is missing. The function
+    gets all of them as its parameter ``arguments``."""
+
+    def __init__(self, schema: Json) -> None:
+        self._schema = schema
+        self.names: Sequence[str] = list(schema.get("properties") or {})
+
+    def schema(self) -> Json:
+        return self._schema
+
+    def checked(self, given: Any) -> Mapping[str, Any]:
+        if not isinstance(given, dict):
+            raise Misfit(["input: Input should be an object"])
+        if missing := [name for name in self._schema.get("required") or () if name not in given]:
+            raise Misfit([f"{name}: Field required" for name in missing])
+        return {"arguments": given}
+
+
 @dataclass(frozen=True)
 class Tool:
     """``writes``: changes something outside, so it runs alone and in order. ``repeatable``: running it twice does no
@@ -115,7 +178,7 @@ class Tool:
 
     name: str
     description: str
-    arguments: type[BaseModel]
+    arguments: Arguments
     run: Callable[..., Awaitable[Any]]
     context: str
     writes: bool
@@ -130,12 +193,9 @@ class Tool:
 
     def definition(self) -> Json:
         """The tool as the Messages API wants it; the same bytes every time."""
-        schema = self.arguments.model_json_schema()
-        schema.pop("title", None)
-        for each in schema.get("properties", {}).values():
-            each.pop("title", None)
+        schema = self.arguments.schema()
         plain = {"name": self.name, "description": self.description, "input_schema": schema}
-        is_strict = self.writes or bool(self.asks)
+        is_strict = isinstance(self.arguments, Typed) and (self.writes or bool(self.asks)) and not _is_open(schema)
         return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 
@@ -170,7 +230,7 @@ def tool(
         return Tool(
             name=name,
             description=inspect.cleandoc(function.__doc__),
-            arguments=arguments,
+            arguments=Typed(arguments),
             run=function,
             context=context,
             writes=writes,
@@ -185,6 +245,14 @@ def tool(
         )
 
     return decorate
+
+
+def _is_open(schema: Json) -> bool:
+    """Whether it has an object that may hold any fields, which no grammar can say."""
+    inside = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
+    inside += [schema["items"]] if "items" in schema else []
+    is_free = schema.get("type") == "object" and schema.get("additionalProperties") is not False
+    return is_free or any(map(_is_open, inside))
 
 
 def _as_strict(schema: Json) -> Json:
@@ -232,15 +300,15 @@ class Toolbox:
         """Whether there is such a tool, and the arguments fit."""
         return not isinstance(self._checked(block), str)
 
-    def _checked(self, block: Json) -> tuple[Tool, BaseModel] | str:
-        """A call's tool and its arguments; or why it can not be made."""
+    def _checked(self, block: Json) -> tuple[Tool, Mapping[str, Any]] | str:
+        """A call's tool and what its function is given; or why it can not be made."""
         tool = self.find(str(block.get("name")))
         if tool is None:
             return f"{UNKNOWN} {block.get('name')!r}. There are: {', '.join(self._tools)}."
         try:
-            return tool, tool.arguments.model_validate(block.get("input"))
-        except ValidationError as error:
-            return _lesson(tool, error)
+            return tool, tool.arguments.checked(block.get("input"))
+        except Misfit as misfit:
+            return _lesson(tool, misfit)
 
     async def call(self, block: Json, context: ToolContext, seconds: float) -> Outcome:
         """Run one tool_use block; whatever happens, its tool_result block comes back.
@@ -252,9 +320,7 @@ class Toolbox:
         if isinstance(checked, str):
             return failed(block, checked)
         tool, arguments = checked
-        given = {name: getattr(arguments, name) for name in tool.arguments.model_fields}
-        if tool.context:
-            given[tool.context] = context
+        given = {**arguments, tool.context: context} if tool.context else arguments
         limit = min(tool.seconds, seconds)
         doubt = "" if tool.repeatable else " It may have had its effect: check before you do it again."
         try:
@@ -332,8 +398,7 @@ def is_wrong(outcome: Json) -> bool:
     return bool(outcome.get("is_error")) and str(outcome.get("content")).startswith((UNKNOWN, UNFIT))
 
 
-def _lesson(tool: Tool, error: ValidationError) -> str:
-    """Which argument is wrong and how, in one line each, without pydantic's links."""
-    faults = [f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in error.errors()]
-    wanted = ", ".join(tool.arguments.model_fields) or "none"
-    return f"{UNFIT} do not fit. {'; '.join(faults)}. Arguments of {tool.name}: {wanted}."
+def _lesson(tool: Tool, misfit: Misfit) -> str:
+    """Which argument is wrong and how, in one line."""
+    wanted = ", ".join(tool.arguments.names) or "none"
+    return f"{UNFIT} do not fit. {'; '.join(misfit.faults)}. Arguments of {tool.name}: {wanted}."

@@ -130,8 +130,8 @@ class Settings(Struct, frozen=True):
     kabar_a2a_keys: str = ""  # secret; without it every call is refused
     kabar_a2a_url: str = ""
 
-    # What the owner writes, in this folder: the bot's instructions in AGENTS.md, and skills/. Where a prefix is named,
-    # such as agent/, the worker on AWS takes what lies under it in KABAR_BUCKET instead.
+    # What the owner writes, in this folder: the bot's instructions in AGENTS.md, skills/, agents/, mcp.json,
+    # peers.json. Where a prefix is named, such as agent/, the worker on AWS takes what lies under it in KABAR_BUCKET.
     kabar_agent_dir: str = "agent"
     kabar_agent_prefix: str = ""
 

@@ -27,6 +27,7 @@ from bot.adapters.s3_blobs import S3Blobs
 from bot.adapters.s3_folder import NotCopied, S3Folder
 from bot.deadline import Deadline
 from bot.errors import Retry
+from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
 from bot.tasks import first_of
@@ -35,6 +36,7 @@ from bot.turn import Outcome, Turns
 from handlers.aws import Aws, Secrets
 from handlers.door import aws_parts
 from handlers.loop import close_loop, run
+from handlers.servers import make_servers
 from handlers.settings import Settings, read_settings, with_secrets
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
@@ -55,7 +57,8 @@ Do = Callable[[Turns, str], Awaitable[Outcome]]
 
 
 class Worker:
-    """One execution environment's worker; its workshop is made again when a secret was rotated.
+    """One execution environment's worker; its workshop is made again when a secret was rotated, or a server offers
+    something else.
 
     ``tools`` are offered beside the built-in ones.
     """
@@ -75,7 +78,8 @@ class Worker:
             self._clock,
         )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
-        self._made: tuple[tuple[Settings, Mapping[str, str]], Workshop] | None = None
+        self._servers: tuple[Mapping[str, str], Servers] | None = None
+        self._made: tuple[tuple[Settings, Servers, int], Workshop] | None = None
         self._agent_dir = ""
         self._copied: Path | None = None
 
@@ -114,6 +118,8 @@ class Worker:
         except Exception:  # a record begins here: the batch goes on, the queue counts this one's tries
             log.exception("conversation=<%s> | the wake failed", wake.conversation)
             outcome = Outcome(again_in=RETRY_AFTER)
+        if self._servers:
+            await self._servers[1].rest()  # nothing stays open while this environment is frozen
         if outcome.again_in is None:
             return True
         await self._hide(receipt, math.ceil(outcome.again_in))
@@ -123,7 +129,9 @@ class Worker:
         self._agent_dir = self._agent_dir or await self._own_folder()
         secrets = await self._secrets.read()
         settings = replace(with_secrets(self._settings, secrets), kabar_agent_dir=self._agent_dir)
-        if self._made is None or self._made[0] != (settings, secrets):
+        servers = await self._current_servers(secrets)
+        made_of = (settings, servers, servers.version)
+        if self._made is None or self._made[0] != made_of:
             if self._made is not None:
                 await self._made[1].close()
             parts = Parts(
@@ -134,9 +142,10 @@ class Worker:
                 sandbox=self._sandbox,
                 clock=self._clock,
                 values={**os.environ, **secrets},
+                servers=servers,
             )
             workshop = make_workshop(settings, parts, more_tools=self._tools)
-            self._made = ((settings, secrets), workshop)
+            self._made = (made_of, workshop)
         return self._made[1]
 
     async def _own_folder(self) -> str:
@@ -155,6 +164,14 @@ class Worker:
             return self._settings.kabar_agent_dir
         self._copied = copy
         return str(copy)
+
+    async def _current_servers(self, secrets: Mapping[str, str]) -> Servers:
+        if self._servers is None or self._servers[0] != secrets:
+            values = {**os.environ, **secrets}
+            servers = make_servers(self._agent_dir, values, self._store, self._clock, idle=0)
+            self._servers = (secrets, servers)
+        await self._servers[1].load()
+        return self._servers[1]
 
     async def close(self) -> None:
         if self._made is not None:

@@ -23,6 +23,8 @@ from bot.doorstep import Doorstep
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
+from bot.mcp.prompts import NO_PROMPTS
+from bot.mcp.servers import Servers
 from bot.pages import Pages
 from bot.peers import Peer
 from bot.people import People
@@ -89,6 +91,7 @@ class Parts(Struct, frozen=True):
     clock: Clock
     values: Mapping[str, str] = {}
     """The environment and the secrets: what ``${NAME}`` in the owner's files may mean."""
+    servers: Servers | None = None
 
 
 class Workshop(Struct, frozen=True):
@@ -116,12 +119,14 @@ def make_workshop(
     transcription = _transcription(settings)
     reader = FileReader(transcription)
     reminders = Reminders(store, parts.scheduler)
-    owned = _owned(settings.kabar_agent_dir, BUILT_IN | {tool.name for tool in more_tools}, parts.values)
+    theirs = parts.servers.tools(BUILT_IN | {"delegate"} | {tool.name for tool in more_tools}) if parts.servers else []
+    known = BUILT_IN | {tool.name for tool in (*more_tools, *theirs)}
+    owned = _owned(settings.kabar_agent_dir, known, parts.values)
     web = [*_web_tools(settings, reader, more_tools), *_peer_tools(owned.peers)]
     skills = [skill_tool(owned.skills)] if owned.skills else []
     remote = provider.files()
     hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, owned.skills, remote), *skills)
-    tools = [*TOOLS, *hands, *web, *more_tools]
+    tools = [*TOOLS, *hands, *web, *more_tools, *theirs]
     channels = {**_channels(settings, blobs), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
@@ -190,6 +195,7 @@ def make_workshop(
         pages,
         models=models(settings),
         follows=settings.kabar_follow_threads == "on",
+        prompts=parts.servers.prompts() if parts.servers else NO_PROMPTS,
     )
     turns = Turns(
         store=store,

@@ -31,6 +31,7 @@ from bot.errors import StoreUnavailable
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
+from bot.mcp.prompts import NO_PROMPTS, Prompts
 from bot.messages import Attachment, Entry, Head, Inbound, Place, Reminder, ToolRun
 from bot.models import facts_of
 from bot.pages import Pages
@@ -244,6 +245,7 @@ def turns_of(
     gate: Gate | None = None,
     scout: Scout | None = None,
     remote: ProviderFiles | None = None,
+    their_prompts: Prompts = NO_PROMPTS,
 ) -> tuple[Turns, Agent]:
     """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere. With ``remote`` the
     provider runs code, and searches."""
@@ -271,7 +273,9 @@ def turns_of(
     )
     reminders = Reminders(store, Unscheduled())
     pages = Pages(store, blobs, Doorstep(store, wake, access, clock), reminders, budget, clock, people)
-    beginnings = Beginnings(store, clock, budget, listening, pages, models=list(models), follows=follows)
+    beginnings = Beginnings(
+        store, clock, budget, listening, pages, models=list(models), follows=follows, prompts=their_prompts
+    )
     turns = Turns(
         store=store,
         wake=wake,
@@ -306,6 +310,7 @@ async def bot_on(
     tools: Toolbox | None = None,
     gate: Gate | None = None,
     scout: Scout | None = None,
+    their_prompts: Prompts = NO_PROMPTS,
     channels: Sequence[str] = ("telegram",),
     channel: RecordingChannel | None = None,
     code: bool = False,
@@ -342,6 +347,7 @@ async def bot_on(
             gate=gate,
             scout=scout,
             remote=remote,
+            their_prompts=their_prompts,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

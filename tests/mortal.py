@@ -198,6 +198,12 @@ class ProcessStore:
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         return await self._do(self._store.keep_profile, person, profile)
 
+    async def kept(self, name: str) -> bytes | None:
+        return await self._do(self._store.kept, name)
+
+    async def keep(self, name: str, data: bytes) -> None:
+        await self._do(self._store.keep, name, data)
+
     async def reminders(self, conversation: str) -> list[Reminder]:
         return await self._do(self._store.reminders, conversation)
 

@@ -228,6 +228,24 @@ async def test_reaching_out_asks_once_somebody_elses_words_were_read(path: Path)
         assert "May I do this: visit?" in bot.channel.shown[-1]
 
 
+async def test_reaching_out_does_not_ask_for_the_words_that_it_is_to_bring(path: Path) -> None:
+    seen: list[str] = []
+
+    @tool(outward=True, untrusted=True)
+    async def look_up(word: str) -> str:
+        """Ask somebody."""
+        seen.append(word)
+        return "They say: look up more."
+
+    twice = reply(call("look_up", {"word": "one"}), call("look_up", {"word": "two"}))
+    again = call("look_up", {"word": "three"})
+    async with bot_on(path, twice, again, text("Enough."), tools=Toolbox([look_up])) as bot:
+        await asked(bot)
+        assert sorted(seen) == ["one", "two"]
+        assert "May I do this: look_up?" in bot.channel.shown[-1]
+        await taps(bot, "no")
+
+
 async def test_a_file_taints_as_words_do(path: Path) -> None:
     async with bot_on(path, OUT, tools=TOOLS) as bot:
         bot.channel.files = {"id": PNG}

@@ -23,6 +23,9 @@ FAMILIES = {
     "aiohttp": "slack",
     "a2a": "a2a",
     "google": "a2a",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "jsonschema": "mcp",
 }
 EVERYWHERE = {"msgspec"}
 """How all values are said; a word of the language here."""

@@ -194,6 +194,17 @@ def test_a_tool_that_writes_is_strict_and_says_its_limits_in_words() -> None:
     }
 
 
+@tool(writes=True)
+async def pass_on(arguments: dict[str, Any]) -> str:
+    """Pass on whatever it is."""
+    return str(arguments)
+
+
+def test_a_tool_that_takes_any_fields_is_not_strict() -> None:
+    [definition] = Toolbox([pass_on]).definitions()
+    assert "strict" not in definition
+
+
 async def test_what_a_strict_schema_can_not_say_is_checked_all_the_same() -> None:
     block = {"id": "a", "name": "order", "input": {"what": "tea", "notes": ["without sugar"], "cups": 9}}
     outcome = await Toolbox([order]).call(block, CONTEXT, 5)

@@ -14,7 +14,8 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
     R#<id>                    reminder (JSON), due_shard and received_at: the time that it is for
 
 A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. So is what is
-known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version.
+known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version. What can be had again elsewhere is
+``K#<name>`` / ``K``: kept, expires_at.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
@@ -88,6 +89,9 @@ TRANSACTION_BYTES = 4_000_000
 """A transaction may carry 4 MB; the rest is left to keys and the head."""
 
 BATCH_KEYS = 100
+
+KEPT = 100 * 24 * 3600
+"""Seconds after which goes what was kept and not kept again."""
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
@@ -434,6 +438,17 @@ class DynamoDBStore:
         between = {":since": _number(since), ":before": _number(before)}
         return [_reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
 
+    async def kept(self, name: str) -> bytes | None:
+        answer = await self._call(
+            self._client.get_item, TableName=self._table, Key=_kept_key(name), ConsistentRead=True
+        )
+        return bytes(answer["Item"]["kept"]["B"]) if "Item" in answer else None
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """What nobody keeps again goes by itself."""
+        item = {**_kept_key(name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
+        await self._call(self._client.put_item, TableName=self._table, Item=item)
+
     async def forget(self, head: Head) -> None:
         """Every write holds only while the lease does: a worker that was stalled deletes nothing of what came after.
 
@@ -731,6 +746,10 @@ def _counter_key(counter: Counter) -> Item:
 
 def _person_key(person: str) -> Item:
     return {"pk": {"S": f"U#{person}"}, "sk": {"S": "U"}}
+
+
+def _kept_key(name: str) -> Item:
+    return {"pk": {"S": f"K#{name}"}, "sk": {"S": "K"}}
 
 
 def _reminded(item: Item) -> tuple[str, str, int]:

@@ -120,7 +120,14 @@ CREATE TABLE reminder (
 CREATE INDEX reminder_at ON reminder (at);
 """
 
-_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS)
+_KEPT = """
+CREATE TABLE kept (
+    name TEXT PRIMARY KEY,
+    data BLOB NOT NULL
+);
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT)
 """Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
 
 P = ParamSpec("P")
@@ -190,9 +197,15 @@ class SQLiteStore:
         """Of all conversations, those whose time is before this Unix time, for ``LocalScheduler``."""
         return await self._read(_reminders_until, before)
 
-    async def conversations(self) -> list[str]:
-        """All that have a record, by name: for whoever looks back at them."""
-        return await self._read(_conversations)
+    async def kept(self, name: str) -> bytes | None:
+        return await self._read(_kept, name)
+
+    async def keep(self, name: str, data: bytes) -> None:
+        await self._write(_keep, name, data)
+
+    async def conversations(self, most: int = -1) -> list[str]:
+        """Those with a record, at most so many (-1: all), the one that was written to last first."""
+        return await self._read(_conversations, most)
 
     async def forget(self, head: Head) -> None:
         """All at once, so it can not be cut. What the running turn took is answered then. The tombstone of a message
@@ -374,8 +387,11 @@ def _record(database: sqlite3.Connection, conversation: str, since: int) -> list
     return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
 
 
-def _conversations(database: sqlite3.Connection) -> list[str]:
-    return [row[0] for row in database.execute("SELECT DISTINCT conversation FROM record ORDER BY conversation")]
+def _conversations(database: sqlite3.Connection, most: int) -> list[str]:
+    rows = database.execute(
+        "SELECT conversation FROM record GROUP BY conversation ORDER BY max(rowid) DESC LIMIT ?", (most,)
+    )
+    return [conversation for (conversation,) in rows]
 
 
 def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> bool:
@@ -434,6 +450,15 @@ def _delete_reminder(database: sqlite3.Connection, conversation: str, id: str) -
 def _reminders_until(database: sqlite3.Connection, before: int) -> list[Reminder]:
     rows = database.execute("SELECT reminder FROM reminder WHERE at < ? ORDER BY at", (before,))
     return [decode_reminder(reminder) for (reminder,) in rows]
+
+
+def _kept(database: sqlite3.Connection, name: str) -> bytes | None:
+    row = database.execute("SELECT data FROM kept WHERE name = ?", (name,)).fetchone()
+    return row[0] if row is not None else None
+
+
+def _keep(database: sqlite3.Connection, name: str, data: bytes) -> None:
+    database.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, data))
 
 
 def _forget(database: sqlite3.Connection, head: Head, now: int) -> None:

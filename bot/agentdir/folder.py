@@ -12,12 +12,15 @@ from bot.agentdir.card import FILE as CARD
 from bot.agentdir.card import Card, read_card
 from bot.agentdir.documents import Fault
 from bot.agentdir.instructions import FILES, Instructions, read_instructions
+from bot.agentdir.mcp import FILE as MCP
+from bot.agentdir.mcp import read_servers
 from bot.agentdir.peers import FILE as PEERS
 from bot.agentdir.peers import read_peers
 from bot.agentdir.skills import FOLDER, Skill, is_hidden, read_skills
+from bot.mcp.configured import Server
 from bot.peers import Peer
 
-KNOWN = (*FILES, FOLDER, AGENTS, "mcp.json", PEERS, CARD)
+KNOWN = (*FILES, FOLDER, AGENTS, MCP, PEERS, CARD)
 """What lies in the folder itself, beside what the instructions include."""
 
 
@@ -27,6 +30,7 @@ class Owned(Struct, frozen=True):
     instructions: Instructions = Instructions()
     skills: tuple[Skill, ...] = ()
     agents: tuple[AgentFile, ...] = ()
+    servers: tuple[Server, ...] = ()
     peers: tuple[Peer, ...] = ()
     card: Card = Card()
     faults: tuple[Fault, ...] = ()
@@ -40,10 +44,19 @@ def read_folder(folder: Path, tools: Collection[str] | None = None, values: Mapp
     instructions, in_instructions = read_instructions(folder)
     skills, in_skills = read_skills(folder)
     agents, in_agents = read_agents(folder, tools)
+    servers, in_servers = read_servers(folder, values)
     peers, in_peers = read_peers(folder, values)
     card, in_card = read_card(folder)
-    faults = sorted([*in_instructions, *in_skills, *in_agents, *in_peers, *in_card, *_unread(folder, instructions)])
-    return Owned(instructions, skills, tuple(agents), peers, card, tuple(faults))
+    faults = [
+        *in_instructions,
+        *in_skills,
+        *in_agents,
+        *in_servers,
+        *in_peers,
+        *in_card,
+        *_unread(folder, instructions),
+    ]
+    return Owned(instructions, skills, tuple(agents), servers, peers, card, tuple(sorted(faults)))
 
 
 def _unread(folder: Path, instructions: Instructions) -> Iterator[Fault]:

@@ -53,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("folder", nargs="?", help="which; that of KABAR_AGENT_DIR where none is named")
     check.set_defaults(command=_check, quiet=True)
 
+    mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
+    mcp.set_defaults(command=_mcp, quiet=True)
+
     evaluate = commands.add_parser(
         "eval",
         help="measure the agent with the tasks in evals/; prints JSON",
@@ -100,6 +103,12 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
     await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
+
+
+async def _mcp(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.mcp_server import serve_mcp
+
+    await serve_mcp(settings)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Wires one process that is webhook and worker at once: SQLite and in-process wakes, or DynamoDB and SQS."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -13,12 +13,15 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.environment import environment
 from bot.clock import SystemClock
 from bot.deadline import Deadline
+from bot.mcp.servers import Servers
 from bot.ports import Blobs, Channel, Clock, Store, Wake
 from bot.reminding import fire
 from bot.toolkit import Tool
+from bot.turn import Turns
 from handlers.door import Door, make_door
+from handlers.servers import IDLE, make_servers
 from handlers.settings import Settings
-from handlers.workshop import Parts, Refit, local_sandbox, make_workshop, unchanged
+from handlers.workshop import Parts, Refit, Workshop, local_sandbox, make_workshop, unchanged
 
 INVOCATION = 900.0
 """Seconds one run of a turn may take before it is begun anew, as on Lambda."""
@@ -52,19 +55,22 @@ async def local(
     """
     clock = clock or SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
+    servers = make_servers(settings.kabar_agent_dir, environment(), store, clock, idle=IDLE)
 
     def ours(conversation: str) -> bool:
         """Another process may serve the other channels."""
-        return conversation.partition(":")[0] in workshop.channels
+        return conversation.partition(":")[0] in shift.workshop.channels
 
     async def run(conversation: str) -> float | None:
-        outcome = await workshop.turns.handle(conversation, Deadline(INVOCATION))
+        async with shift.turns() as turns:
+            outcome = await turns.handle(conversation, Deadline(INVOCATION))
+        await servers.rest()
         if outcome.again_in is None and await store.inbox(conversation):
             await wake.wake(conversation, "more")  # wakes that came during the run were merged into one
         return outcome.again_in
 
     async def give_up(conversation: str) -> None:
-        outcome = await workshop.turns.give_up(conversation)
+        outcome = await shift.workshop.turns.give_up(conversation)
         if outcome.again_in is not None:
             await wake.wake(conversation, "given up")  # the person has not heard of it yet
 
@@ -82,8 +88,14 @@ async def local(
         sandbox=local_sandbox(settings),
         clock=clock,
         values=environment(),
+        servers=servers,
     )
-    workshop = make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
+    await servers.load()
+
+    def made() -> Workshop:
+        return make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
+
+    shift = _Shift(servers, made)
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if ours(conversation):
@@ -93,5 +105,32 @@ async def local(
     finally:
         await scheduler.stop()
         await asyncio.shield(wake.stop(grace))
-        await workshop.close()
+        await shift.workshop.close()
+        await servers.close()
         store.close()
+
+
+class _Shift:
+    """The workshop of the turns that run now. It is made again when a server offers something else, while none runs:
+    what a turn began with stays until its end."""
+
+    def __init__(self, servers: Servers, make: Callable[[], Workshop]) -> None:
+        self._servers = servers
+        self._make = make
+        self._made_of = servers.version
+        self._running = 0
+        self.workshop = make()
+
+    @asynccontextmanager
+    async def turns(self) -> AsyncIterator[Turns]:
+        await self._servers.load()
+        old = None
+        if not self._running and self._made_of != self._servers.version:
+            old, self.workshop, self._made_of = self.workshop, self._make(), self._servers.version
+        self._running += 1
+        try:
+            if old:
+                await old.close()
+            yield self.workshop.turns
+        finally:
+            self._running -= 1

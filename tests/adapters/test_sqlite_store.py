@@ -149,9 +149,11 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path, clock: FakeClock) -
         SQLiteStore(path, clock)
 
 
-@pytest.mark.parametrize(
-    ("version", "newer"), [(1, ["counter", "profile", "reminder"]), (2, ["profile", "reminder"]), (3, ["reminder"])]
-)
+NEWER = ["counter", "profile", "reminder", "kept"]
+"""The tables that came after the first layout, one with each."""
+
+
+@pytest.mark.parametrize(("version", "newer"), [(1 + at, NEWER[at:]) for at in range(len(NEWER))])
 async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_has(
     path: Path, clock: FakeClock, version: int, newer: list[str]
 ) -> None:
@@ -166,6 +168,7 @@ async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_ha
     assert await store.spent([Counter("all", "2033-05")]) == {}
     assert await store.profile("telegram:7") == Profile()
     assert await store.reminders(CHAT) == []
+    assert await store.kept("mcp:time:1") is None
     assert await store.inbox(CHAT) == [said(1)]
     store.close()
 

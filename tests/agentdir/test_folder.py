@@ -99,13 +99,13 @@ def test_a_folder_without_mistakes_is_told_in_short(tmp_path: Path, capsys: pyte
     assert check(tmp_path) == 0
     assert (
         capsys.readouterr().out
-        == "instructions: 3 characters from AGENTS.md, who.md\nskills: a\nagents: none\npeers: none\n"
+        == "instructions: 3 characters from AGENTS.md, who.md\nskills: a\nagents: none\nservers: none\npeers: none\n"
     )
 
 
 def test_an_empty_folder_is_no_mistake_and_none_at_all_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path) == 0
-    assert capsys.readouterr().out == "instructions: none\nskills: none\nagents: none\npeers: none\n"
+    assert capsys.readouterr().out == "instructions: none\nskills: none\nagents: none\nservers: none\npeers: none\n"
     assert check(tmp_path / "gone") == 1
     assert capsys.readouterr().out == (
         f"{tmp_path}/gone: There is no such folder: the bot has no instructions and no skills.\n"
@@ -129,4 +129,7 @@ async def test_the_command_names_mistakes_in_the_folder_of_the_settings_and_fail
     tree(tmp_path / "other", {"AGENTS.md": "Be kind."})
     async with kabar(tmp_path, "check", "other") as command:
         assert await command.ends() == 0
-        assert command.output == "instructions: 8 characters from AGENTS.md\nskills: none\nagents: none\npeers: none\n"
+        assert (
+            command.output
+            == "instructions: 8 characters from AGENTS.md\nskills: none\nagents: none\nservers: none\npeers: none\n"
+        )

@@ -628,6 +628,15 @@ async def test_nothing_is_known_of_a_person_until_it_is_told(store: Store) -> No
     assert await store.profile("telegram:70") == await store.profile("TELEGRAM:7") == Profile()
 
 
+async def test_what_is_kept_is_there_as_it_was_until_something_else_is(store: Store) -> None:
+    assert await store.kept("mcp:time:1") is None
+    large = bytes(range(256)) * 1_171  # nearly 300,000
+    for data in (b"\x00\xff", b"", large):
+        await store.keep("mcp:time:1", data)
+        assert await store.kept("mcp:time:1") == data
+    assert await store.kept("mcp:time:2") is None
+
+
 async def test_a_profile_is_changed_only_by_who_knows_how_it_is(store: Store) -> None:
     assert not await store.keep_profile("telegram:7", Profile("Sari", version=1))
     assert await store.keep_profile("telegram:7", Profile("Sari"))

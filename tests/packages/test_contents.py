@@ -84,8 +84,8 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
     ("function", "most"),
     [
         ("webhook", 25_000_000),
-        ("worker", 130_000_000),
-        ("deadletter", 130_000_000),
+        ("worker", 155_000_000),
+        ("deadletter", 155_000_000),
         ("sandbox", 190_000_000),
         ("a2a", 80_000_000),
     ],

@@ -1,19 +1,30 @@
 """The built packages under AWS's own runtime client, against a local AWS: what is deployed is what runs here."""
 
+import asyncio
 import hashlib
 import hmac
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.adapters.dynamodb_store import create_table
+from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.channels.telegram.receive import SECRET_HEADER
+from bot.clock import SystemClock
+from bot.messages import Inbound, Person, Place
 from bot.sandbox import wire
 from bot.sandbox.port import Item, Job, Ran
+from simulator import telegram
+from simulator.app import Simulator, serve, telegram_base_url
+from simulator.deliver import QUICK
+from simulator.script import call, scripted, text
+from simulator.serving import serve as serve_app
+from tests.bots import results
 from tests.emulator import Account
+from tests.mcp.server import make_server
 from tests.packages.conftest import StartFunction
 from tests.packages.events import http_event, sqs_event, telegram_update
 from tests.packages.runtime_api import FunctionFailed, Runtime
@@ -167,6 +178,51 @@ def test_neither_secrets_nor_words_are_logged(start_function: StartFunction, env
     assert "conversation=<telegram:42>" in runtime.log
     spoken = [*SECRETS.values(), "another-secret", "my private words", "more of them"]
     assert [word for word in spoken if word in runtime.log] == []
+
+
+async def test_a_server_is_asked_in_a_turn_and_what_it_offers_outlives_the_environment(
+    start_function: StartFunction, environment: dict[str, str], aws: Account, tmp_path: Path
+) -> None:
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"odds": {"url": "${ODDS_URL}", "ask": []}}}))
+    store = DynamoDBStore(aws.client("dynamodb"), "conversations", SystemClock())
+    ann = Person(f"telegram:{telegram.ANN_CHAT}", "Ann", "en")
+
+    def wake(worker: Runtime, number: int) -> None:
+        body = json.dumps({"conversation": ann.id, "reason": str(number)})
+        queue = {"QueueUrl": environment["KABAR_QUEUE_URL"]}
+        aws.client("sqs").send_message(
+            **queue, MessageBody=body, MessageGroupId=ann.id, MessageDeduplicationId=str(number)
+        )
+        [message] = waiting_wakes(aws, environment["KABAR_QUEUE_URL"])
+        assert worker.invoke(sqs_event(message)) == {"batchItemFailures": []}
+        aws.client("sqs").delete_message(**queue, ReceiptHandle=message["ReceiptHandle"])
+
+    async def say(worker: Runtime, number: int) -> None:
+        place = Place(conversation=ann.id, chat=telegram.ANN_CHAT)
+        await store.receive(Inbound(place, f"m{number}", f"{number:012d}", ann, int(time.time()), text="ask it"))
+        await asyncio.to_thread(wake, worker, number)
+
+    script = (call("odds_echo", {"text": "a word"}), text("Yes."), call("odds_echo", {"text": "x"}), text("No."))
+    async with scripted(*script, smallest_prefix=0) as model, serve(Simulator(pace=QUICK)) as simulator_url:
+        more = {
+            "KABAR_AGENT_DIR": str(tmp_path),
+            "KABAR_OWNER": ann.id,
+            "ANTHROPIC_BASE_URL": model.url,
+            "TELEGRAM_API_BASE_URL": telegram_base_url(simulator_url),
+        }
+        secrets = {"TELEGRAM_BOT_TOKEN": telegram.TOKEN}
+        async with serve_app(make_server().streamable_http_app()) as url:
+            for name, value in {**secrets, "ODDS_URL": f"{url}/mcp"}.items():
+                aws.client("ssm").put_parameter(
+                    Name=f"/kabar/test/{name}", Value=value, Type="SecureString", Overwrite=True
+                )
+            with start_function("worker", environment | more) as worker:
+                await say(worker, 1)
+        with start_function("worker", environment | more) as worker:
+            await say(worker, 2)
+    told = [block["content"] for request in (1, 3) for block in results(model.requests[request])]
+    assert told == ["a word", "The server odds can not be reached (ConnectError)."]
+    assert model.requests[0]["tools"] == model.requests[2]["tools"]
 
 
 CHART = """

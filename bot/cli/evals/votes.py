@@ -48,7 +48,7 @@ async def write_drafts(settings: Settings, folder: Path, kinds: Sequence[bool]) 
     ConfigError where there is no local store."""
     store = _store(settings)
     try:
-        records = [[each.entry for each in await store.record(key, 1)] for key in await store.conversations()]
+        records = [[each.entry for each in await store.record(key, 1)] for key in sorted(await store.conversations())]
     finally:
         store.close()
     wanted = (ballot for ballot in ballots(records) if ballot.good in kinds)
