@@ -5,12 +5,11 @@
         "tickets": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
     }}
 
-``${NAME}`` is a value of the environment or of the secrets, ``${NAME:-other}`` has one for where there is none.
+``${NAME}`` is filled in (bot/agentdir/values.py).
 """
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -18,13 +17,12 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from bot.agentdir.documents import Document, Fault, as_json, fitted, text_of
+from bot.agentdir.values import filled
 from bot.mcp.configured import Address, Auth, Command, Server
 
 FILE = "mcp.json"
 LONGEST_NAME = 64
 MOST_SECONDS = 600
-
-_NAMED = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}", re.ASCII)
 
 
 class _Written(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,13 +75,13 @@ def _read(name: str, raw: Any, document: Document, values: Mapping[str, str] | N
         return faults
     if values is not None:
         missing: dict[str, str] = {}
-        raw = _filled(raw, path, values, missing)
+        raw = filled(raw, path, values, missing)
         if missing:
             return [document.fault(f"{name}: {each} is not set.", missing[each]) for each in missing]
-        filled = fitted(document, _Written, path, raw)
-        if isinstance(filled, Fault):
-            return [filled]
-        return _server(name, as_it_stands, filled)
+        written = fitted(document, _Written, path, raw)
+        if isinstance(written, Fault):
+            return [written]
+        return _server(name, as_it_stands, written)
     return _server(name, as_it_stands, as_it_stands)
 
 
@@ -106,25 +104,6 @@ def _wrong(written: _Written) -> Iterator[tuple[str, str]]:
         yield ".seconds", f"seconds must be above 0 and at most {MOST_SECONDS}."
     if written.result_chars < 1:
         yield ".result_chars", "result_chars must be above 0."
-
-
-def _filled(value: Any, path: str, values: Mapping[str, str], missing: dict[str, str]) -> Any:
-    """With values in place of their names; ``missing`` are the names that have none, with the path of each."""
-
-    def found(match: re.Match[str]) -> str:
-        name, default = match["name"], match["default"]
-        if not values.get(name) and default is None:
-            missing.setdefault(name, path)
-        return values.get(name) or default or ""
-
-    match value:
-        case str():
-            return _NAMED.sub(found, value)
-        case dict():
-            return {key: _filled(each, f"{path}.{key}", values, missing) for key, each in value.items()}
-        case list():
-            return [_filled(each, f"{path}[{at}]", values, missing) for at, each in enumerate(value)]
-    return value
 
 
 def _server(name: str, as_it_stands: _Written, filled: _Written) -> Server:

@@ -4,8 +4,8 @@
                            "key": "${WEATHER_KEY}", "seconds": 60, "ask": true}}}
 
 ``url`` is where its card lies or the address of its JSON-RPC; it may be a private one, as the owner names it. ``key``
-is sent as a bearer key, ``headers`` as they are. ``${NAME}`` is a value of the environment or of the secrets,
-``${NAME:-other}`` has one for where there is none. ``ask`` false: its questions need nobody's word.
+is sent as a bearer key, ``headers`` as they are. ``${NAME}`` is filled in (bot/agentdir/values.py). ``ask`` false: its
+questions need nobody's word.
 """
 
 import re
@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from bot.agentdir.documents import Document, Fault, as_json, fitted, text_of
+from bot.agentdir.values import filled
 from bot.peers import Peer
 from bot.web.transport import configured
 
@@ -23,7 +24,6 @@ FILE = "peers.json"
 MOST = 20
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 
-_NAMED = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}", re.ASCII)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RESERVED = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding"})
 
@@ -75,7 +75,7 @@ def _read(name: str, raw: Any, document: Document, values: Mapping[str, str] | N
         return [written]
     missing: dict[str, str] = {}
     if values is not None:
-        written = fitted(document, _Written, path, _filled(raw, path, values, missing))
+        written = fitted(document, _Written, path, filled(raw, path, values, missing))
         if isinstance(written, Fault):
             return [written]
     faults = [document.fault(f"{name}: {each} is not set.", missing[each]) for each in missing]
@@ -106,20 +106,3 @@ def _wrong(written: _Written) -> Iterator[tuple[str, str]]:
 
 def _is_sendable(value: str) -> bool:
     return value.isascii() and value.isprintable() if value else True
-
-
-def _filled(value: Any, path: str, values: Mapping[str, str], missing: dict[str, str]) -> Any:
-    """With values in place of their names; ``missing`` are the names that have none, with the path of each."""
-
-    def found(match: re.Match[str]) -> str:
-        name, default = match["name"], match["default"]
-        if not values.get(name) and default is None:
-            missing.setdefault(name, path)
-        return values.get(name) or default or ""
-
-    match value:
-        case str():
-            return _NAMED.sub(found, value)
-        case dict():
-            return {key: _filled(each, f"{path}.{key}", values, missing) for key, each in value.items()}
-    return value
