@@ -33,6 +33,7 @@ torch,1
 snacks,3
 """
 UNITS = {"menit": "minutes", "jam": "hours", "hari": "days", "minggu": "weeks"}
+CLOCK, PLACE = r"(\d\d:\d\d)", r"([\w+-]+/[\w+-]+)"
 FILE = r"([\w-][\w .-]*\.\w{1,5})"
 
 
@@ -64,6 +65,12 @@ def _reminder(found: re.Match[str]) -> Json:
     return {"text": what, "when": f"in {number} {UNITS.get(unit, unit)}"}
 
 
+def _clocks(found: re.Match[str]) -> Json:
+    """Of the MCP server mcp-server-time, under the name "time"."""
+    time, source, target = (group for group in found.groups() if group)
+    return {"source_timezone": source, "time": time, "target_timezone": target}
+
+
 def _research(found: re.Match[str]) -> Json:
     """The task is in words that ask the one who gets it, this model again, for a search."""
     what = _named(found)
@@ -87,6 +94,12 @@ TRICKS = (
     _trick("web_fetch", r"\b(?:open|fetch|read) (https?://\S+)", r"\b(?:buka|baca) (https?://\S+)", _one("url")),
     _trick("search_files", r"\b(?:find|search) (.+?) in (?:my|the) files", r"\bcari (.+?) di berkas", _one("words")),
     _trick("delegate", r"\bresearch (?P<en>.+)", r"\btelusuri (?P<id>.+)", _research),
+    _trick(
+        "time_convert_time",
+        rf"\bconvert {CLOCK} from {PLACE} to {PLACE}",
+        rf"\bubah {CLOCK} {PLACE} ke {PLACE}",
+        _clocks,
+    ),
     _trick(
         "web_search",
         r"\b(?:search|look) (?:the web |online )?for (.+)",

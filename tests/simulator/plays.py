@@ -126,6 +126,14 @@ async def a_command_that_only_one_person_sees(page: Page) -> None:
     await expect(pane.newest).to_contain_text("Usage")
 
 
+async def a_tool_of_an_mcp_server(page: Page) -> None:
+    """Where the owner's folder names mcp-server-time."""
+    pane = await opened(page, telegram_of(page), "Kabar")
+    await pane.say("convert 16:30 from Asia/Jakarta to Asia/Tokyo")
+    await expect(pane.newest).to_contain_text("time_convert_time", timeout=ANSWER)
+    await expect(pane.newest).to_contain_text("T18:30:00+09:00")
+
+
 async def both_apps_at_once(page: Page) -> None:
     await an_album_with_a_question(page)
     await a_thread_in_slack(page)

@@ -1,12 +1,14 @@
 """People at the page of `make run`, on a phone and at a desk: the real bot, the demo model, a real Chromium."""
 
+import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, ViewportSize
 
-from tests.simulator.plays import PLAYS, Play
+from tests.simulator.plays import PLAYS, Play, a_tool_of_an_mcp_server
 from tests.simulator.running import running
 from tests.simulator.staged import DESKTOP, PHONE
 
@@ -26,6 +28,19 @@ BOTH = [(play, PHONE if number % 2 else DESKTOP) for number, play in enumerate(P
 
 @pytest.mark.parametrize(("play", "viewport"), BOTH, ids=[play.__name__ for play, _ in BOTH])
 async def test_the_page_plays(browser: Browser, address: str, play: Play, viewport: ViewportSize) -> None:
+    await played(browser, address, play, viewport)
+
+
+async def test_the_page_plays_with_a_real_mcp_server(browser: Browser, tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    time = {"command": str(Path(sys.executable).with_name("mcp-server-time")), "args": ["--local-timezone", "UTC"]}
+    (agent / "mcp.json").write_text(json.dumps({"mcpServers": {"time": {**time, "ask": []}}}))
+    async with running(tmp_path, KABAR_AGENT_DIR=str(agent)) as address:
+        await played(browser, address, a_tool_of_an_mcp_server, PHONE)
+
+
+async def played(browser: Browser, address: str, play: Play, viewport: ViewportSize) -> None:
     context = await browser.new_context(viewport=viewport, base_url=address)
     faults: list[str] = []
     try:
