@@ -1,0 +1,53 @@
+"""What the bot's turns did, read from the file in which its process keeps them: only read, while both run."""
+
+from pathlib import Path
+
+from bot.adapters.sqlite_store import SQLiteStore
+from bot.clock import SystemClock
+from bot.errors import ConfigError, StoreUnavailable
+from bot.inspecting import TurnView, turns
+from bot.nested import is_nested, records_in
+
+MOST_TURNS = 20
+"""That are shown, the newest."""
+MOST_CONVERSATIONS = 200
+"""That are listed, those inside calls included."""
+MOST_CHATS = 20
+"""That are looked into, those that were written to last."""
+MOST_ENTRIES = 200
+"""Of one conversation, the newest."""
+
+
+class Inspector:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._store: SQLiteStore | None = None
+
+    async def turns(self) -> list[TurnView]:
+        """The newest turns of all conversations, the newest first; none while there is no such file, or none that can
+        be read."""
+        try:
+            self._store = self._store or SQLiteStore(self._path, SystemClock(), read_only=True)
+            return await _newest(self._store)
+        except (ConfigError, StoreUnavailable):
+            self.close()
+            return []
+
+    def close(self) -> None:
+        if self._store:
+            self._store.close()
+        self._store = None
+
+
+async def _newest(store: SQLiteStore) -> list[TurnView]:
+    chats = [each for each in await store.conversations(MOST_CONVERSATIONS) if not is_nested(each)]
+    found = [turn for chat in chats[:MOST_CHATS] for turn in await _turns_of(store, chat)]
+    return sorted(found, key=lambda turn: turn.at)[: -MOST_TURNS - 1 : -1]
+
+
+async def _turns_of(store: SQLiteStore, conversation: str) -> list[TurnView]:
+    head = await store.head(conversation)
+    if head is None:
+        return []
+    record = await store.record(conversation, max(head.last - MOST_ENTRIES, 0) + 1)
+    return turns(conversation, record, await records_in(store, conversation, record), head.turn)
