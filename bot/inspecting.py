@@ -49,6 +49,9 @@ class Tokens(Struct, frozen=True):
     cached: int
 
 
+CallState = Literal["running", "waiting", "done", "failed", "unfinished"]
+
+
 class Call(Struct, frozen=True):
     """A tool call. ``provided``: the provider of the model ran it. ``state`` is "unfinished" where the turn ended in
     its middle. ``asked``: a person's word on it, as long as the turn runs, and ``by`` whose. ``inside`` is what a
@@ -56,7 +59,7 @@ class Call(Struct, frozen=True):
 
     name: str
     arguments: str
-    state: Literal["running", "waiting", "done", "failed", "unfinished"]
+    state: CallState
     result: str = ""
     took_ms: int = 0
     asked: Literal["", "waiting", "yes", "no"] = ""
@@ -269,22 +272,23 @@ class _Turn:
         result = next((each for each in results if each.get("tool_use_id") == id), None)
         approval = self._approval(id, seq)
         asked = approval.decision or "waiting" if approval else ""
-        if result is not None:
-            state = "failed" if result.get("is_error") else "done"
-        elif self._running:
-            state = "waiting" if asked == "waiting" else "running"
-        else:
-            state = "unfinished"
         return Call(
             name=str(block["name"]),
             arguments=_short(spoiled or _json(block["input"]), DETAIL),
-            state=state,
+            state=self._call_state(result, waits=asked == "waiting"),
             result=_short(words_of(result), DETAIL) if result is not None else "",
             took_ms=returned.took_ms.get(id, 0) if returned else 0,
             asked=asked,
             by=approval.by if approval else "",
             inside=self._inside(block, seq),
         )
+
+    def _call_state(self, result: Json | None, *, waits: bool) -> CallState:
+        if result is not None:
+            return "failed" if result.get("is_error") else "done"
+        if self._running:
+            return "waiting" if waits else "running"
+        return "unfinished"
 
     def _approval(self, call: str, seq: int) -> Approval | None:
         known = self._running.approvals if self._running else ()

@@ -112,7 +112,7 @@ function turnDetails(turn) {
         h("span", { class: "turn-state" }, STATES[turn.state] ?? turn.state),
       ),
       h("span", { class: "turn-text" }, turn.text),
-      h("span", { class: "turn-figures" }, joined(totals(turn.totals))),
+      h("span", { class: "turn-figures" }, figures(totals(turn.totals))),
     ],
     turnBody(turn, ""),
   );
@@ -137,7 +137,7 @@ function modelStep({ model, stop_reason, tokens, cost, missed, took_ms, text, ca
   return [
     heading(model || "Model", [stop_reason, took_ms > 0 && duration(took_ms)]),
     tokenBar(tokens),
-    h("p", { class: "figures" }, joined([...tokenWords(tokens), cost !== null && price(cost)])),
+    h("p", { class: "figures" }, figures([...tokenWords(tokens), cost !== null && price(cost)])),
     missed && h("p", { class: "missed" }, `Missed in the cache: ${MISSED[missed] ?? missed.replaceAll("_", " ")}.`),
     text && h("p", { class: "words" }, text),
     calls.length > 0 && h("ul", { class: "tool-calls" }, calls.map((call, n) => callItem(call, `${key}.${n}.`))),
@@ -161,7 +161,7 @@ function callItem({ name, arguments: given, state, result, took_ms, asked, by, p
       [
         decided && h("p", { class: "figures" }, decided),
         given && labelled("Arguments", given),
-        inside && [h("p", { class: "figures" }, "Inside: ", joined(totals(inside.totals))), turnBody(inside, key)],
+        inside && [h("p", { class: "figures" }, "Inside: ", figures(totals(inside.totals))), turnBody(inside, key)],
         result && labelled(state === "failed" ? "Error" : "Result", result),
       ],
     ),
@@ -179,7 +179,7 @@ function noteStep({ text }) {
 function summaryStep({ text, model, tokens, cost }) {
   return [
     heading("Older turns left out", [model]),
-    model && h("p", { class: "figures" }, joined([...tokenWords(tokens), cost !== null && price(cost)])),
+    model && h("p", { class: "figures" }, figures([...tokenWords(tokens), cost !== null && price(cost)])),
     text && h("p", { class: "words" }, text),
   ];
 }
@@ -235,6 +235,11 @@ function totals({ model_calls, tool_calls, tokens, cost, unpriced, model_ms, too
 
 function joined(words) {
   return words.filter(Boolean).join(" · ");
+}
+
+/** Each on one line. */
+function figures(words) {
+  return joined(words.map((each) => each && each.replaceAll(" ", "\u00a0")));
 }
 
 function counted(count, what) {
