@@ -1,7 +1,7 @@
 """An export as a file of JSON Lines: what its lines are, and what is wrong with one. Pure.
 
     {"kabar": "0.1.0", "schema": 1, "at": 1700000000}                     which Kabar wrote it, and when
-    {"type": "conversation", "key", "last", "since", "settings"}          a conversation; until the next one follow
+    {"type": "conversation", "key", "last", "since", "settings", "above"} a conversation; until the next one follow
     {"type": "reminder", "reminder"}                                        what is to be said there,
     {"type": "file", "key", "of", "media_type", "data"}                     each file before the entry that names it,
     {"type": "entry", "seq", "entry"}                                       and its record, from 1 to ``last``
@@ -29,12 +29,13 @@ class Header(Struct, frozen=True):
 
 
 class ConversationLine(Struct, frozen=True, omit_defaults=True, tag="conversation"):
-    """``last`` and ``since`` as in Head. A turn that ran is not part of an export (bot/exporting.py)."""
+    """``last`` and ``since`` as in Head. ``above`` is the conversation that it is nested in, or ""."""
 
     key: str
     last: int
     since: int = 1
     settings: ChatSettings = ChatSettings()
+    above: str = ""
 
 
 class ReminderLine(Struct, frozen=True, tag="reminder"):

@@ -51,6 +51,7 @@ class Export:
         self._blobs = blobs
         self._now = now
         self._people: set[str] = set()
+        self._written: set[str] = set()
 
     async def lines(self, chat: str = "") -> AsyncIterator[bytes]:
         """All lines, each with its end. ``chat``: only the conversation with this key, those whose key goes on behind
@@ -64,34 +65,30 @@ class Export:
 
     async def _all(self, chat: str) -> AsyncIterator[Line]:
         wanted = sorted([key async for key in self._store.every_conversation() if not chat or _is_of(key, chat)])
-        for key in wanted:
-            if not await self._is_nested(key):
+        for key in wanted:  # what is nested in one sorts behind it, and came with it then
+            if key not in self._written:
                 async for line in self._conversation(key):
                     yield line
         people = self._people if chat else {id async for id in self._store.every_profile()}
         async for line in self._profiles(people):
             yield line
 
-    async def _is_nested(self, key: str) -> bool:
-        """Whether it comes with the conversation above it."""
-        above, slash, _ = key.rpartition("/")
-        return bool(slash) and await self._store.head(above) is not None
-
-    async def _conversation(self, key: str, above: tuple[str, ...] = ()) -> AsyncIterator[Line]:
-        """It, and after it all that is nested in it; ``above``: whose files may be named in it too."""
+    async def _conversation(self, key: str, above: str = "", homes: tuple[str, ...] = ()) -> AsyncIterator[Line]:
+        """It, and after it all that is nested in it. ``homes``: conversations whose files may be named in it too."""
         head = await self._store.head(key)
         if head is None:
             return
         cut = await self._cut(head) if not above else None
         if cut:
             self.done.running.append(key)
-        yield ConversationLine(key, head.last + bool(cut), head.since, head.settings)
+        yield ConversationLine(key, head.last + bool(cut), head.since, head.settings, above)
+        self._written.add(key)
         self.done.conversations += 1
         for reminder in await self._store.reminders(key):
             self._people.add(reminder.person.id)
             yield ReminderLine(reminder)
             self.done.reminders += 1
-        homes = tuple(filter(None, (key, head.settings.moved_from, *above)))
+        homes = tuple(filter(None, (key, head.settings.moved_from, *homes)))
         nested: list[str] = []
         seen: set[str] = set()
         async for numbered in self._record(head, cut):
@@ -103,7 +100,7 @@ class Export:
             nested += names_in(key, [numbered])
         self._people.add(f"chat:{chat_of(key)}")
         for name in nested:
-            async for line in self._conversation(name, homes):
+            async for line in self._conversation(name, key, homes):
                 yield line
 
     async def _cut(self, head: Head) -> Ended | None:

@@ -60,6 +60,8 @@ class Import:
         self._clock = clock
         self._replaces = replaces
         self._open: _Conversation | None = None
+        self._left: set[str] = set()
+        """Conversations that are not to be touched, nor is what is nested in them brought."""
 
     async def run(self, lines: Iterable[Line]) -> None:
         """Raises Retry where it was cut: do it again."""
@@ -87,19 +89,21 @@ class Import:
 
     async def _begun(self, line: ConversationLine) -> "_Conversation | None":
         """None where it is not to be touched."""
+        if line.above in self._left:
+            self._left.add(line.key)
+            return None
         head = await self._claim(line.key)
         if head is not None and self._replaces and (head.last or head.turn):
             await self._forget(head)
             head = await self._claim(line.key)
-        if head is None:
-            self.done.busy.append(line.key)
-            return None
-        conversation = _Conversation(self._store, line, head)
-        if head.turn is not None:
-            self.done.busy.append(line.key)
+        conversation = _Conversation(self._store, line, head) if head is not None else None
+        if conversation is not None and conversation.head.turn is None:
+            return conversation
+        self._left.add(line.key)
+        self.done.busy.append(line.key)
+        if conversation is not None:
             await conversation.release()
-            return None
-        return conversation
+        return None
 
     async def _claim(self, key: str) -> Head | None:
         return await self._store.claim(key, uuid.uuid4().hex, int(self._clock.now() * 1000) + LEASE)
@@ -121,12 +125,13 @@ class Import:
         match line:
             case ReminderLine():
                 conversation.reminders.append(line.reminder)
-            case FileLine():
+            case FileLine() if conversation.is_new:
                 await self._store.renew(conversation.head, int(self._clock.now() * 1000) + LEASE)
                 await self._blobs.put(line.of, line.data, line.media_type)
                 self.done.files += 1
             case EntryLine():
                 if not await conversation.add(Numbered(line.seq, line.entry)):
+                    self._left.add(conversation.line.key)
                     self.done.differ.append(conversation.line.key)
                     self._open = None
                     await conversation.release()

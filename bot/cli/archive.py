@@ -119,11 +119,11 @@ def _outages_named(what_to_do: str) -> Iterator[None]:
 
 @contextmanager
 def _written(path: Path | None) -> Iterator[IO[bytes]]:
-    if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
     try:
+        if path is None:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+            return
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             try:
                 yield file.file
@@ -134,7 +134,7 @@ def _written(path: Path | None) -> Iterator[IO[bytes]]:
                 raise
         Path(file.name).replace(path)
     except OSError as error:
-        raise ConfigError(f"{path} can not be written: {error}") from error
+        raise ConfigError(f"{path or 'The standard output'} can not be written: {error}") from error
 
 
 def _lines(path: Path) -> Iterator[bytes]:
