@@ -1,5 +1,6 @@
 """Everything kept, as a file, and back: the model is told the same as before, whatever was cut, damaged or there."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -17,7 +18,7 @@ from bot.errors import StoreUnavailable
 from bot.exporting import Export, Exported
 from bot.importing import LEASE, Import, Imported
 from bot.messages import Attachment, ChatSettings, Profile, Reminder, Turn
-from bot.ports import Archive, Blobs, Change
+from bot.ports import Archive, Blobs, Change, Receipt
 from bot.reminding import is_waiting
 from bot.toolkit import Toolbox
 from bot.tools.calculator import calculator
@@ -75,11 +76,15 @@ def read(lines: Sequence[bytes]) -> Iterator[Line]:
     return map(decode_line, lines[1:])
 
 
-@pytest.fixture
-async def lived(tmp_path: Path) -> Path:
-    """A folder in which a bot was talked to: a fact, a picture, a subagent, a group, a reminder."""
-    folder = tmp_path / "lived"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("life")
+    asyncio.run(live(folder))
+    return folder
+
+
+async def live(folder: Path) -> None:
+    """A fact, a picture, a subagent, a group, a reminder."""
     script = (
         *(call("remember", {"fact": "Ann eats no peanuts."}), text("Noted.")),
         *(call("delegate", {"agent": "scout", "task": "sea"}), text("It is calm."), text("The sea is calm.")),
@@ -87,7 +92,6 @@ async def lived(tmp_path: Path) -> Path:
     )
     async with bot_on(folder / FILE, *script, scout=SCOUT, tools=TOOLS) as bot:
         bot.channel.files["a"] = PNG
-        bot.channel.admins.add(BUDI.id)
         for said in (
             inbound("no peanuts", 1),
             inbound("how is the sea?", 2, attachments=(Attachment("photo", "a", "a.png"),)),
@@ -96,7 +100,12 @@ async def lived(tmp_path: Path) -> Path:
             await bot.hears(said)
             await bot.wakes(said.conversation)
         await bot.store.put_reminder(PILL)
-    return folder
+
+
+@pytest.fixture
+def lived(life: Path, tmp_path: Path) -> Path:
+    """A folder of this test's own in which a bot was talked to."""
+    return shutil.copytree(life, tmp_path / "lived")
 
 
 TOOLS = Toolbox([calculator, reopen, remember])
@@ -289,6 +298,20 @@ async def test_a_turn_that_waits_there_is_not_taken_from_whoever_asked(world: Wo
     assert done.busy == [HERE.conversation]
     left = await other.store.head(HERE.conversation)
     assert left is not None and (left.turn, left.until_ms) == (turn, 0)
+
+
+async def test_replacing_a_chat_with_a_turn_that_waits_answers_its_message_never(world: World, other: World) -> None:
+    await other.store.receive(inbound("pay", 1))
+    head = await other.store.claim(HERE.conversation, "a", LEASE)
+    assert head is not None
+    key = inbound("pay", 1).key
+    turn = Turn("t", HERE, ANN, NOW, 1, inbox=(key,))
+    await other.store.commit(head, Change((asked("pay"),), turn=turn, take=(key,), release=True))
+    lines, _ = await world.exported()
+    done = await other.imported(lines, replaces=True)
+    assert (done.new, done.busy) == (3, [])
+    assert await other.store.receive(inbound("pay", 1)) is Receipt.DONE
+    assert (await other.exported())[0] == lines
 
 
 async def test_a_running_turn_ends_in_the_export_and_the_chat_goes_on_from_there(other: World, tmp_path: Path) -> None:
