@@ -3,7 +3,7 @@
 Core code takes these as parameters; ``handlers/wiring.py`` and ``bot/cli/wiring.py`` choose the adapters.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -150,6 +150,20 @@ class Store(Protocol):
 
         Eventually consistent, and at most a few hundred: for whoever sweeps every minute or after a restart.
         """
+
+
+class Archive(Store, Protocol):
+    """A store that can be copied whole (bot/exporting.py); the same contract suite."""
+
+    async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
+        """The entries from the number ``first`` to ``last``, in order: ``record``, a piece at a time."""
+
+    def every_conversation(self) -> AsyncIterator[str]:
+        """The key of each conversation that has a head, once, in any order; perhaps of one that comes or goes.
+        Holds a page of them at a time; of a DynamoDB table it reads everything."""
+
+    def every_profile(self) -> AsyncIterator[str]:
+        """The id of everybody, and of each chat, of whom something is known; as ``every_conversation``."""
 
 
 class Wake(Protocol):

@@ -332,10 +332,7 @@ class DynamoDBStore:
         A query is not shielded from a transaction that ends meanwhile. Who holds the lease can not see that; for
         everybody else an entry is there when it is whole and all before it are there.
         """
-        since = max(since, 1)
-        pages = self._pages(conversation, _entry_key(since), _LAST_ENTRY)
-        items = {item["sk"]["S"]: item async for page in pages for item in page}
-        return list(_entries(items, since))
+        return await self._between(conversation, max(since, 1), _LAST_ENTRY)
 
     async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
         """A start is put only where nothing is; a result always, in one transaction where it needs several items.
@@ -448,6 +445,39 @@ class DynamoDBStore:
         """What nobody keeps again goes by itself."""
         item = {**_kept_key(name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
         await self._call(self._client.put_item, TableName=self._table, Item=item)
+
+    async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
+        return await self._between(conversation, max(first, 1), f"{_entry_key(last)}#:") if first <= last else []
+
+    async def _between(self, conversation: str, first: int, end: str) -> list[Numbered]:
+        pages = self._pages(conversation, _entry_key(first), end)
+        items = {item["sk"]["S"]: item async for page in pages for item in page}
+        return list(_entries(items, first))
+
+    async def every_conversation(self) -> AsyncIterator[str]:
+        async for pk in self._scan("HEAD"):
+            yield pk.removeprefix("C#")
+
+    async def every_profile(self) -> AsyncIterator[str]:
+        async for pk in self._scan("U"):
+            yield pk.removeprefix("U#")
+
+    async def _scan(self, sk: str) -> AsyncIterator[str]:
+        """The partition keys that have this sort key, a page of a megabyte at a time, in no order."""
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "FilterExpression": "sk = :sk",
+            "ProjectionExpression": "pk",
+            "ExpressionAttributeValues": {":sk": {"S": sk}},
+            "ConsistentRead": True,
+        }
+        while True:
+            answer = await self._call(self._client.scan, **request)
+            for item in answer["Items"]:
+                yield item["pk"]["S"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     async def forget(self, head: Head) -> None:
         """Every write holds only while the lease does: a worker that was stalled deletes nothing of what came after.

@@ -7,7 +7,7 @@ between several processes on one file as well. SQLite blocks, so it lives on a t
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,11 +43,16 @@ from bot.ports import Change, Clock, Receipt
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
 
+NAMES_AT_ONCE = 1_000
+
 GRACE = 3600
 """Seconds that what has expired is kept: a turn may be about to take what it saw a moment before."""
 
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
+
+_LAST_ENTRY = 2**63 - 1
+"""No entry has a higher number."""
 
 _TALLY = Bill.__struct_fields__
 
@@ -210,6 +215,22 @@ class SQLiteStore:
     async def conversations(self, most: int = -1) -> list[str]:
         """Those with a record, at most so many (-1: all), the one that was written to last first."""
         return await self._read(_conversations, most)
+
+    async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
+        return await self._read(_record, conversation, first, last)
+
+    def every_conversation(self) -> AsyncIterator[str]:
+        return self._names("SELECT conversation FROM head WHERE conversation > ? ORDER BY conversation LIMIT ?")
+
+    def every_profile(self) -> AsyncIterator[str]:
+        return self._names("SELECT person FROM profile WHERE person > ? ORDER BY person LIMIT ?")
+
+    async def _names(self, query: str) -> AsyncIterator[str]:
+        names = await self._read(_some_names, query, "")
+        while names:
+            for name in names:
+                yield name
+            names = await self._read(_some_names, query, names[-1])
 
     async def forget(self, head: Head) -> None:
         """All at once, so it can not be cut. What the running turn took is answered then. The tombstone of a message
@@ -384,11 +405,16 @@ def _inbox(database: sqlite3.Connection, conversation: str, now: int) -> list[In
     return sorted((decode_inbound(inbound) for (inbound,) in rows), key=lambda inbound: inbound.key)
 
 
-def _record(database: sqlite3.Connection, conversation: str, since: int) -> list[Numbered]:
+def _record(database: sqlite3.Connection, conversation: str, first: int, last: int = _LAST_ENTRY) -> list[Numbered]:
     rows = database.execute(
-        "SELECT seq, entry FROM record WHERE conversation = ? AND seq >= ? ORDER BY seq", (conversation, since)
+        "SELECT seq, entry FROM record WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq",
+        (conversation, first, last),
     )
     return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
+
+
+def _some_names(database: sqlite3.Connection, query: str, after: str) -> list[str]:
+    return [name for (name,) in database.execute(query, (after, NAMES_AT_ONCE))]
 
 
 def _conversations(database: sqlite3.Connection, most: int) -> list[str]:

@@ -53,6 +53,22 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("folder", nargs="?", help="which; that of KABAR_AGENT_DIR where none is named")
     check.set_defaults(command=_check, quiet=True)
 
+    out = commands.add_parser("export", help="all that is kept, or one chat, as one file of JSON Lines")
+    out.add_argument(
+        "--chat", default="", metavar="ID", help="such as telegram:42, or slack:T1:C1 with all its threads"
+    )
+    out.add_argument("--out", type=Path, metavar="FILE", help="instead of the standard output")
+    out.set_defaults(command=_export, quiet=True)
+
+    bring = commands.add_parser(
+        "import", help="what kabar export wrote; may be done again, and changes nothing that is there"
+    )
+    bring.add_argument("file", type=Path)
+    bring.add_argument(
+        "--replace", action="store_true", help="delete a conversation that is there, and take the file's"
+    )
+    bring.set_defaults(command=_import, quiet=True)
+
     mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
 
@@ -109,6 +125,18 @@ async def _mcp(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.mcp_server import serve_mcp
 
     await serve_mcp(settings)
+
+
+async def _export(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.archive import export
+
+    await export(settings, options.chat, options.out)
+
+
+async def _import(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.archive import bring_in
+
+    return await bring_in(settings, options.file, replaces=options.replace)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:

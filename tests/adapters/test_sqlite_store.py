@@ -276,3 +276,12 @@ def test_closing_twice_is_harmless(path: Path, clock: FakeClock) -> None:
     store = SQLiteStore(path, clock)
     store.close()
     store.close()
+
+
+async def test_more_names_than_are_read_at_once_are_all_given_once(store: SQLiteStore, path: Path) -> None:
+    names = [f"telegram:{number}" for number in range(2_500)]
+    with closing(sqlite3.connect(path)) as database:
+        rows = [(name, "", 0, 0, 1, None, None) for name in names]
+        database.executemany("INSERT INTO head VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        database.commit()
+    assert [name async for name in store.every_conversation()] == sorted(names)

@@ -44,7 +44,7 @@ from bot.messages import (
     Turn,
     Usage,
 )
-from bot.ports import Change, Receipt, Store
+from bot.ports import Archive, Change, Receipt, Store
 from tests.clock import FakeClock
 from tests.emulator import Account
 
@@ -655,6 +655,35 @@ async def test_of_changes_at_once_exactly_one_is_kept(store: Store) -> None:
 
 
 # Being known, and being forgotten
+
+
+# Copied whole
+
+
+async def test_a_piece_of_a_record_is_its_entries_between_two_numbers(store: Archive, clock: FakeClock) -> None:
+    large = random_text(900_000)
+    head = await store.commit(await claimed(store, clock), Change(summaries("1", large, "3")))
+    await store.commit(head, Change(summaries("4", large)))
+    whole = await store.record(CHAT, 1)
+    for first, last in ((1, 5), (2, 2), (2, 4), (5, 9), (0, 1)):
+        assert await store.entries(CHAT, first, last) == [each for each in whole if first <= each.seq <= last]
+    assert await store.entries(CHAT, 6, 9) == await store.entries(CHAT, 3, 2) == []
+    assert await store.entries(f"{CHAT}5", 1, 9) == []
+
+
+async def test_every_conversation_and_everybody_known_is_named_once(store: Archive, clock: FakeClock) -> None:
+    assert [key async for key in store.every_conversation()] == [id async for id in store.every_profile()] == []
+    chats = {f"telegram:{number}" for number in range(30)} | {"terminal:a/b", "telegram:1/t.2.call"}
+    for chat in chats:
+        await store.commit(await claimed(store, clock, conversation=chat), Change(summaries(random_text(100_000))))
+    await store.receive(said(1, "telegram:only-waits"))
+    people = {"telegram:7", "slack:T1:U1", "chat:telegram:-1"}
+    for person in people:
+        await store.keep_profile(person, Profile("Sari"))
+    assert sorted([key async for key in store.every_conversation()]) == sorted(chats)
+    assert sorted([id async for id in store.every_profile()]) == sorted(people)
+    await store.forget(await claimed(store, clock, conversation="telegram:3"))
+    assert sorted([key async for key in store.every_conversation()]) == sorted(chats - {"telegram:3"})
 
 
 # Reminders
