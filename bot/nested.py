@@ -115,10 +115,6 @@ def name_of(conversation: str, turn: str, seq: int, call: str) -> str:
     return _name(conversation, f"{turn}.{seq}.{call}")
 
 
-def is_nested(conversation: str) -> bool:
-    return "/" in conversation
-
-
 async def records_in(store: Store, conversation: str, record: Sequence[Numbered]) -> dict[str, list[Numbered]]:
     """All steps of the subagents that these entries of a conversation called, by the nested conversation's name."""
     return {name: await store.record(name, 1) for name in names_in(conversation, record)}

@@ -6,7 +6,7 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
 from bot.errors import ConfigError, StoreUnavailable
 from bot.inspecting import TurnView, turns
-from bot.nested import is_nested, records_in
+from bot.nested import records_in
 
 MOST_TURNS = 20
 """That are shown, the newest."""
@@ -14,8 +14,8 @@ MOST_CONVERSATIONS = 200
 """That are listed, those inside calls included."""
 MOST_CHATS = 20
 """That are looked into, those that were written to last."""
-MOST_ENTRIES = 200
-"""Of one conversation, the newest."""
+MOST_ENTRIES = 100
+"""Of one conversation, the newest: twice as many as a turn makes with the usual limits."""
 
 
 class Inspector:
@@ -40,7 +40,8 @@ class Inspector:
 
 
 async def _newest(store: SQLiteStore) -> list[TurnView]:
-    chats = [each for each in await store.conversations(MOST_CONVERSATIONS) if not is_nested(each)]
+    listed = await store.conversations(MOST_CONVERSATIONS)
+    chats = [each for each in listed if each.rpartition("/")[0] not in listed]  # what is nested stands in its call
     found = [turn for chat in chats[:MOST_CHATS] for turn in await _turns_of(store, chat)]
     return sorted(found, key=lambda turn: turn.at)[: -MOST_TURNS - 1 : -1]
 
@@ -49,5 +50,6 @@ async def _turns_of(store: SQLiteStore, conversation: str) -> list[TurnView]:
     head = await store.head(conversation)
     if head is None:
         return []
-    record = await store.record(conversation, max(head.last - MOST_ENTRIES, 0) + 1)
+    since = max(head.last - MOST_ENTRIES, 0) + 1
+    record = await store.record(conversation, min(since, head.turn.first) if head.turn else since)
     return turns(conversation, record, await records_in(store, conversation, record), head.turn)

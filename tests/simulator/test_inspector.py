@@ -96,6 +96,17 @@ async def test_a_turn_that_runs_is_seen_with_what_its_subagent_did_so_far(path: 
     assert (inside.text, inside.state) == ("north", "answered")
 
 
+async def test_a_turn_that_runs_is_seen_however_long_it_is(path: Path, store: SQLiteStore) -> None:
+    rounds = [each for _ in range(150) for each in (answered(call()), returned("A"))]
+    await keeps(store, asked("go"), *rounds, running=Turn("t", HERE, ANN, began=NOW, first=1))
+    assert await newest(path) == [("go", "running")]
+
+
+async def test_a_chat_whose_name_looks_nested_is_one_all_the_same(path: Path, store: SQLiteStore) -> None:
+    await keeps(store, asked("hello"), answered("Hi."), place=Place("a2a:crew:plan/1", "plan/1"))
+    assert await newest(path) == [("hello", "answered")]
+
+
 @asynccontextmanager
 async def served(path: Path) -> AsyncIterator[str]:
     async with serve(Simulator(inspector=Inspector(path))) as url:
