@@ -93,8 +93,6 @@ class Simulator:
         self.world.close()
         await self._tasks.close()
         await self._courier.close()
-        if self.inspector:
-            self.inspector.close()
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:

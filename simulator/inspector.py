@@ -1,5 +1,6 @@
 """What the bot's turns did, read from the file in which its process keeps them: only read, while both run."""
 
+from contextlib import closing
 from pathlib import Path
 
 from bot.adapters.sqlite_store import SQLiteStore
@@ -21,22 +22,15 @@ MOST_ENTRIES = 100
 class Inspector:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._store: SQLiteStore | None = None
 
     async def turns(self) -> list[TurnView]:
         """The newest turns of all conversations, the newest first; none while there is no such file, or none that can
         be read."""
         try:
-            self._store = self._store or SQLiteStore(self._path, SystemClock(), read_only=True)
-            return await _newest(self._store)
+            with closing(SQLiteStore(self._path, SystemClock(), read_only=True)) as store:
+                return await _newest(store)
         except (ConfigError, StoreUnavailable):
-            self.close()
             return []
-
-    def close(self) -> None:
-        if self._store:
-            self._store.close()
-        self._store = None
 
 
 async def _newest(store: SQLiteStore) -> list[TurnView]:

@@ -50,18 +50,15 @@ def question(text: str, turn: str, seconds: int, place: Place = HERE) -> Asked:
 
 
 async def newest(path: Path) -> list[tuple[str, str]]:
-    with closing(Inspector(path)) as inspector:
-        return [(turn.text, turn.state) for turn in await inspector.turns()]
+    return [(turn.text, turn.state) for turn in await Inspector(path).turns()]
 
 
 async def test_there_are_none_before_the_bot_began_its_file(path: Path) -> None:
-    inspector = Inspector(path)
-    with closing(inspector):
-        assert await inspector.turns() == []
-        with closing(SQLiteStore(path, SystemClock())) as store:
-            await keeps(store, asked("hello"), answered("Hi."))
-            assert [turn.text for turn in await inspector.turns()] == ["hello"]
-        assert [turn.text for turn in await inspector.turns()] == ["hello"]  # also when the bot has ended
+    assert await newest(path) == []
+    with closing(SQLiteStore(path, SystemClock())) as store:
+        await keeps(store, asked("hello"), answered("Hi."))
+        assert await newest(path) == [("hello", "answered")]
+    assert await newest(path) == [("hello", "answered")]  # also when the bot has ended
 
 
 async def test_what_is_no_file_of_the_bots_has_none(path: Path) -> None:
@@ -87,8 +84,7 @@ async def test_a_turn_that_runs_is_seen_with_what_its_subagent_did_so_far(path: 
     await keeps(store, *own, running=Turn("t", HERE, ANN, began=NOW, first=1))
     [name] = names_in(HERE.conversation, numbered(*own))
     await keeps(store, asked("north", "n"), answered("Ice.", turn="n"), place=Place(name, "1"))
-    with closing(Inspector(path)) as inspector:
-        [turn] = await inspector.turns()
+    [turn] = await Inspector(path).turns()
     assert turn.state == "running"
     [step] = [each for each in turn.steps if isinstance(each, ModelStep)]
     [inside] = [each.inside for each in step.calls]
@@ -168,6 +164,8 @@ async def test_a_turn_is_opened_with_the_keyboard_and_stays_open_while_it_goes_o
         await turn.focus()
         await page.keyboard.press("Enter")
         await expect(scenes).to_contain_text("5\u202f200 from the cache")
+        await expect(scenes).to_contain_text("tool_use · 1.2 s")
+        await expect(scenes).to_contain_text("83% cached · $0.0038")
         tool = scenes.locator("summary").filter(has_text="calculator")
         await tool.focus()
         await page.keyboard.press("Enter")
