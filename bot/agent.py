@@ -200,7 +200,7 @@ class Agent:
             journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
         )
         model = self._cheaper if journal.turn.cheaper else self._others.get(journal.turn.model, self._model)
-        ear = _Ear(voice)
+        ear, began = _Ear(voice), self._clock.now()
         try:
             async with deadline.enforced():
                 reply = await first_of(model.reply(prompt, ear.hear), self._interjection(journal, ear))
@@ -213,7 +213,7 @@ class Agent:
             voice.forget()
             await self._give_it_time(error, journal, deadline)
         else:
-            await self._keep(reply, journal)
+            await self._keep(replace(reply, took_ms=_ms_since(began, self._clock)), journal)
 
     async def _interjection(self, journal: Journal, ear: "_Ear") -> None:
         """Never returns. People write in bursts: what the asker adds before the first word is shown joins the question,
@@ -265,14 +265,14 @@ class Agent:
     # Tools
 
     async def _run_tools(self, answered: Answered, journal: Journal, voice: Voice, deadline: Deadline) -> None:
-        calls = tool_calls(answered)
+        calls, took_ms = tool_calls(answered), {}
         if answered.reply.stop_reason == "max_tokens":
             outcomes = [failed(call, CUT) for call in calls]
         else:
             denied = await self._denied(answered, calls, journal)
             voice.working([label(call) for call in calls if call["id"] not in denied])
-            run = _Round(answered, calls, denied, journal, self._toolbox, self._clock.now(), deadline)
-            outcomes = await run.run()
+            run = _Round(answered, calls, denied, journal, self._toolbox, self._clock, deadline)
+            outcomes, took_ms = await run.run(), run.took_ms
         taken = self._added(journal)
         said = await self._listening.understood(taken, journal.head.settings)
         returned = Returned(
@@ -281,6 +281,7 @@ class Agent:
             said=said,
             files=tuple(file for outcome in outcomes for file in outcome.files),
             bill=journal.turn.subagents,
+            took_ms=took_ms,
         )
         step = next_step([*journal.own(), returned], self._limits)
         if isinstance(step, Ask) and step.last:
@@ -334,6 +335,11 @@ async def _or_pause(work: Coroutine[Any, Any, Outcome]) -> Outcome | Pause:
         return pause
 
 
+def _ms_since(began: float, clock: Clock) -> int:
+    """At least 1: that nobody noted it is 0, and the clock may have been set back."""
+    return max(round((clock.now() - began) * 1000), 1)
+
+
 class _Ear:
     """Passes a reply's words on, and knows whether there were any."""
 
@@ -356,7 +362,7 @@ class _Round:
         denied: dict[str, str],
         journal: Journal,
         toolbox: Toolbox,
-        now: float,
+        clock: Clock,
         deadline: Deadline,
     ) -> None:
         self._spoiled = answered.reply.spoiled
@@ -364,13 +370,15 @@ class _Round:
         self._calls = calls
         self._journal = journal
         self._toolbox = toolbox
+        self._clock = clock
         self._context = ToolContext(
-            journal.turn.place, journal.turn.asker, now, journal.result_of, journal.files, journal.memory
+            journal.turn.place, journal.turn.asker, clock.now(), journal.result_of, journal.files, journal.memory
         )
         self._tainted = journal.turn.tainted or comes_tainted(journal.own(), toolbox)
         self._deadline = deadline
         # A lone read is stored with its entry at once; anything else could be lost half done.
         self._remember = len(calls) > 1 or self._writes(calls[0])
+        self.took_ms: dict[str, int] = {}
 
     async def run(self) -> list[Outcome]:
         outcomes = await self._known()
@@ -423,7 +431,9 @@ class _Round:
                 await self._journal.started(call["id"])
         caller = Caller(self._journal, self._journal.named(call["id"]), self._deadline, self._tainted)
         context = replaced(self._context, caller=caller)
+        began = self._clock.now()
         outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
+        self.took_ms[call["id"]] = _ms_since(began, self._clock)
         if self._remember:
             await self._journal.finished(call["id"], outcome.result, outcome.files)
         return outcome

@@ -244,7 +244,8 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     ``spoiled`` names tool_use ids whose arguments were not valid JSON, with the text that came: such a call is never
     run. ``stop_reason`` is the provider's word, also where we do not know it. ``id`` is the provider's, "" where it
     gives none. ``missed`` is its own word for why nothing, or less than could be, came from the cache. ``container`` is
-    the id of the provider's container in which the code of the next reply goes on, "" for a new one.
+    the id of the provider's container in which the code of the next reply goes on, "" for a new one. ``took_ms`` is how
+    long it was waited for; 0 where nobody noted it.
     """
 
     content: list[Json]
@@ -255,6 +256,7 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     id: str = ""
     missed: str = ""
     container: str = ""
+    took_ms: int = 0
 
 
 class Button(Struct, frozen=True, omit_defaults=True):
@@ -300,6 +302,7 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
 
     ``said`` is what people added meanwhile; ``note`` is our own word to the model (a limit that was reached). ``files``
     are what the tools made for the person; ``bill`` is of the model calls that subagents made for these results.
+    ``took_ms`` is how long each call ran, by its id, as far as it ran in the invocation that stored this.
     """
 
     turn: str
@@ -308,6 +311,7 @@ class Returned(Struct, frozen=True, omit_defaults=True, tag="returned"):
     note: str = ""
     files: tuple[File, ...] = ()
     bill: Bill = Bill()
+    took_ms: dict[str, int] = {}
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="ended"):

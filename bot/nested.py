@@ -102,12 +102,17 @@ async def nested(caller: Caller, task: str, now: int) -> Nested:
 def names_in(conversation: str, record: Sequence[Numbered]) -> list[str]:
     """The conversations nested in this one, in order; of those that were never begun too."""
     return [
-        _name(conversation, f"{each.entry.turn}.{each.seq}.{call['id']}")
+        name_of(conversation, each.entry.turn, each.seq, call["id"])
         for each in record
         if isinstance(each.entry, Answered)
         for call in tool_calls(each.entry)
         if call["name"] == DELEGATE
     ]
+
+
+def name_of(conversation: str, turn: str, seq: int, call: str) -> str:
+    """Of the conversation inside this call of the turn, made in the reply with this number."""
+    return _name(conversation, f"{turn}.{seq}.{call}")
 
 
 async def records_in(store: Store, conversation: str, record: Sequence[Numbered]) -> dict[str, list[Numbered]]:

@@ -13,6 +13,7 @@ import time
 import webbrowser
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from dotenv import dotenv_values
 
@@ -20,6 +21,7 @@ from handlers.settings import Settings
 from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import Pace
+from simulator.inspector import Inspector
 from simulator.supervise import keep_running
 from simulator.telegram_limits import Flood
 from simulator.world import PEOPLE
@@ -34,6 +36,8 @@ _FIRST_MESSAGE_AT = 1_700_000_000
 which messages it has answered."""
 GUESTS = ",".join(f"telegram:{each.telegram_id},slack:{each.slack_id}" for each in PEOPLE[:2])
 """Who may talk to the bot: the last of the people is there to show what a stranger hears."""
+DATA = ".data/simulator.sqlite3"
+"""Where the bot keeps its conversations, and the page looks into its turns."""
 MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "KABAR_PROVIDER")
 
 
@@ -71,7 +75,7 @@ def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> 
         "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
         "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
         "KABAR_ALLOWED_USERS": GUESTS,
-        "KABAR_DATA": ".data/simulator.sqlite3",
+        "KABAR_DATA": DATA,
         "KABAR_FILES": ".data/simulator-files",
     }
     return {**environment, **ours, **(_demo_model(url) if demo else {})}
@@ -107,7 +111,7 @@ def _simulator(demo: bool) -> Simulator:
         from simulator.model import demo_app
 
         model = demo_app()
-    simulator = Simulator(pace=PACE, first_message=first_message, model=model)
+    simulator = Simulator(pace=PACE, first_message=first_message, model=model, inspector=Inspector(Path(DATA)))
     simulator.telegram.limit(Flood())
     return simulator
 

@@ -13,6 +13,7 @@ import mimetypes
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -31,11 +32,15 @@ from simulator.telegram_methods import BotApi
 from simulator.wire import Unreadable, answer, read_params, reply
 from simulator.world import Fault, World
 
+if TYPE_CHECKING:
+    from simulator.inspector import Inspector
+
 
 class Simulator:
     """Both platforms over one world.
 
-    ``first_message`` is what Telegram's message and update ids begin after. ``model`` is an ASGI app for /model.
+    ``first_message`` is what Telegram's message and update ids begin after. ``model`` is an ASGI app for /model,
+    ``inspector`` tells the page what the bot's turns did.
     """
 
     def __init__(
@@ -48,8 +53,10 @@ class Simulator:
         slack_bot_token: str = slack.BOT_TOKEN,
         slack_app_token: str = slack.APP_TOKEN,
         model: ASGIApp | None = None,
+        inspector: "Inspector | None" = None,
     ) -> None:
         pace = pace or Pace()
+        self.inspector = inspector
         self.world = World(now)
         self._tasks = Tasks()
         self._courier = Courier()

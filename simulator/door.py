@@ -131,6 +131,10 @@ def door_routes(simulator: "Simulator") -> list[BaseRoute]:
     async def calls(request: Request) -> Response:
         return JSONResponse(msgspec.to_builtins(simulator.world.calls))
 
+    async def turns(request: Request) -> Response:
+        found = await simulator.inspector.turns() if simulator.inspector else []
+        return JSONResponse(msgspec.to_builtins(found))
+
     async def events(request: Request) -> Response:
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(_event_stream(simulator), media_type="text/event-stream", headers=headers)
@@ -140,6 +144,7 @@ def door_routes(simulator: "Simulator") -> list[BaseRoute]:
         Mount("/static", StaticFiles(directory=_PAGE)),
         Route("/sim/state", state),
         Route("/sim/calls", calls),
+        Route("/sim/turns", turns),
         Route("/sim/events", events),
         *file_routes(simulator.world),
         post("/sim/say", say),

@@ -142,11 +142,15 @@ T = TypeVar("T")
 class SQLiteStore:
     """The Store port on a file that is made, with its folder, where it does not exist."""
 
-    def __init__(self, path: str | Path, clock: Clock) -> None:
-        """Raises ConfigError where the file can not be opened, is something else, or a newer Kabar wrote it."""
+    def __init__(self, path: str | Path, clock: Clock, *, read_only: bool = False) -> None:
+        """Raises ConfigError where the file can not be opened, is something else, or a newer Kabar wrote it.
+
+        ``read_only``: for whoever watches a file that another process keeps: it must be there, and writing to it raises
+        StoreUnavailable.
+        """
         self.path = Path(path)
         self._clock = clock
-        self._database = _open(self.path)
+        self._database = _open_read_only(self.path) if read_only else _open(self.path)
         self._thread = ThreadPoolExecutor(1, "sqlite")
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -553,6 +557,23 @@ def _open(path: Path) -> sqlite3.Connection:
     except BaseException:
         database.close()
         raise
+    return database
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        database = sqlite3.connect(address, LOCK_WAIT, isolation_level=None, check_same_thread=False, uri=True)
+    except sqlite3.Error as error:
+        raise ConfigError(f"KABAR_DATA: {path} can not be opened: {error}") from error
+    try:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        database.close()
+        raise ConfigError(f"KABAR_DATA: {path} is no file of Kabar's: {error}") from error
+    if version != len(_LAYOUTS):
+        database.close()
+        raise ConfigError(f"KABAR_DATA: {path} was written by another version of Kabar.")
     return database
 
 

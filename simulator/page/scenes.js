@@ -1,6 +1,7 @@
-// Behind the scenes: every API call the bot makes, and ways to make the platforms misbehave.
+// Behind the scenes: what the bot's turns did, every API call it makes, and ways to make the platforms misbehave.
 
 import { h, icon } from "./dom.js";
+import { Inspector } from "./inspector.js";
 
 const FAULTS = {
   "Too many requests, wait 3 s": { kind: "error", status: 429, retry_after: 3 },
@@ -18,6 +19,10 @@ const METHODS = {
 export class Scenes {
   #world;
   #request;
+  #inspector = new Inspector();
+  #open = 0; // which of the tabs
+  #tabs;
+  #panels;
 
   constructor(world, aside, toggle, request) {
     this.#world = world;
@@ -26,20 +31,26 @@ export class Scenes {
     this.toggle = toggle;
     this.faults = h("ul", { class: "faults" });
     this.calls = h("ol", { class: "calls", tabindex: "0", "aria-label": "API calls, newest first" });
-    this.aside.append(
-      this.#head(),
-      this.#faultForm(),
-      this.faults,
-      h("h3", {}, "What the bot did"),
-      this.calls,
-      this.#reset(),
-    );
+    const calls = h("h3", {}, "API calls");
+    this.#panels = [
+      panel("turns", this.#inspector.element),
+      panel("platforms", this.#faultForm(), this.faults, calls, this.calls, this.#reset()),
+    ];
+    this.#tabs = ["Turns", "Platforms"].map((title, n) => this.#tab(title, n));
+    const tabs = h("div", { class: "scene-tabs", role: "tablist", "aria-label": "What to look at" }, this.#tabs);
+    this.aside.append(this.#head(), tabs, ...this.#panels);
     this.toggle.addEventListener("click", () => this.#show(this.aside.hidden));
     this.aside.addEventListener("keydown", (event) => event.key === "Escape" && this.#show(false));
   }
 
   render() {
+    this.#inspector.watch(!this.aside.hidden && this.#open === 0);
     if (this.aside.hidden) return;
+    this.#tabs.forEach((tab, n) => {
+      tab.setAttribute("aria-selected", String(n === this.#open));
+      tab.tabIndex = n === this.#open ? 0 : -1;
+      this.#panels[n].hidden = n !== this.#open;
+    });
     this.faults.replaceChildren(...this.#world.faults.map((fault) => h("li", {}, inWords(fault))));
     if (this.#world.faults.length) {
       const clear = () => this.#request("/sim/faults", { clear: true });
@@ -54,6 +65,17 @@ export class Scenes {
     this.toggle.setAttribute("aria-expanded", String(open));
     this.render();
     (open ? this.close : this.toggle).focus();
+  }
+
+  #tab(title, n) {
+    const choose = (chosen) => {
+      this.#open = chosen;
+      this.render();
+      this.#tabs[chosen].focus();
+    };
+    const move = ({ key }) => ["ArrowLeft", "ArrowRight"].includes(key) && choose(1 - n);
+    const controls = { "aria-controls": this.#panels[n].id, onclick: () => choose(n), onkeydown: move };
+    return h("button", { type: "button", class: "quiet", role: "tab", ...controls }, title);
   }
 
   #head() {
@@ -105,6 +127,10 @@ export class Scenes {
     const clear = () => confirm("Remove every message? The chats stay.") && this.#request("/sim/reset", {});
     return h("button", { type: "button", class: "reset", onclick: clear }, "Remove all messages");
   }
+}
+
+function panel(name, ...content) {
+  return h("div", { class: "scene", role: "tabpanel", id: `scene-${name}`, "aria-label": name }, content);
 }
 
 function option(value, label) {

@@ -54,6 +54,29 @@ async def test_what_is_stored_is_there_after_a_restart(path: Path, clock: FakeCl
 
 # Several processes
 
+
+async def test_who_only_reads_sees_what_another_writes_and_can_change_nothing(
+    path: Path, store: SQLiteStore, clock: FakeClock
+) -> None:
+    with closing(SQLiteStore(path, clock, read_only=True)) as reader:
+        assert await reader.knows(CHAT) is False
+        await store.receive(said(1))
+        assert await reader.inbox(CHAT) == [said(1)]
+        with pytest.raises(StoreUnavailable, match="readonly"):
+            await reader.receive(said(2))
+
+
+def test_who_only_reads_makes_no_file_and_takes_none_of_another_version(path: Path, clock: FakeClock) -> None:
+    with pytest.raises(ConfigError, match="KABAR_DATA"):
+        SQLiteStore(path, clock, read_only=True)
+    assert not path.parent.exists()
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(ConfigError, match="another version"):
+        SQLiteStore(path, clock, read_only=True)
+
+
 WRITER = """
 import asyncio, sys
 from bot.adapters.sqlite_store import SQLiteStore

@@ -120,7 +120,8 @@ def test_what_only_a_newer_version_knows_is_passed_over() -> None:
 def test_what_is_new_comes_back_as_it_is_stored() -> None:
     fetched = Fetched("t1", ("file_1", "file_2"), (File("telegram:7/a", "a.png", "image/png", 9),), ("b.txt",))
     ran = Answered("t1", Reply([], "end_turn", usage=Usage(executions=2), container="container_1"))
-    for entry in (Voted("t1", "telegram:7", False), Voted("t1", "telegram:7", True), fetched, ran):
+    timed = Answered("t1", Reply([], "end_turn", took_ms=1_240)), Returned("t1", (), took_ms={"toolu_1": 30})
+    for entry in (Voted("t1", "telegram:7", False), Voted("t1", "telegram:7", True), fetched, ran, *timed):
         assert decode_entry(encode(entry)) == entry
     profile = Profile("Sari", "id", "Asia/Jakarta", 5, ("Eats no peanuts.",), 3)
     assert decode_profile(encode(profile)) == profile

@@ -134,6 +134,18 @@ async def a_tool_of_an_mcp_server(page: Page) -> None:
     await expect(pane.newest).to_contain_text("T18:30:00+09:00")
 
 
+async def what_a_turn_did(page: Page) -> None:
+    pane = await opened(page, telegram_of(page), "Kabar")
+    await pane.say("what is 12*7+3?")
+    await expect(pane.newest).to_contain_text("12*7+3 = 87", timeout=ANSWER)
+    await page.get_by_role("button", name="Behind the scenes").click()
+    turn = page.get_by_role("list", name="Turns, newest first").locator("li").first
+    await turn.locator("summary").first.click()
+    await expect(turn).to_contain_text("2 model calls · 1 tool call", timeout=ANSWER)
+    await turn.locator("summary").filter(has_text="calculator").click()
+    await expect(turn.get_by_role("group", name="Result")).to_contain_text("87")
+
+
 async def both_apps_at_once(page: Page) -> None:
     await an_album_with_a_question(page)
     await a_thread_in_slack(page)
@@ -150,4 +162,5 @@ PLAYS: tuple[Play, ...] = (
     a_file_from_the_bot,
     what_a_stranger_hears,
     a_command_that_only_one_person_sees,
+    what_a_turn_did,
 )

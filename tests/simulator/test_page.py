@@ -247,6 +247,8 @@ async def test_all_text_has_enough_contrast(open_page: Open, stage: Stage, schem
     await telegram.messages.first.focus()
     await page.get_by_role("button", name="Behind the scenes").click()
     assert await weak_contrasts(page) == []
+    await page.get_by_role("tab", name="Platforms").click()
+    assert await weak_contrasts(page) == []
 
     for pane, group in ((telegram, "Trip to Bromo"), (slack, "#general")):
         await pane.chat(group).click()
@@ -451,6 +453,7 @@ async def test_a_fault_can_be_added_and_its_effect_is_seen(open_page: Open, stag
     page = await open_page()
     await page.get_by_role("button", name="Behind the scenes").click()
     scenes = page.get_by_role("complementary", name="Behind the scenes")
+    await scenes.get_by_role("tab", name="Platforms").click()
     await scenes.get_by_label("What happens").select_option("Server error (500)")
     await scenes.get_by_role("button", name="Add").click()
     await expect(scenes.get_by_text("telegram sendMessage: answers 500, 1 more")).to_be_visible()
