@@ -39,14 +39,18 @@ CHATS = (
 
 SCOPES = frozenset(
     {
+        "app_mentions:read",
         "assistant:write",
         "channels:history",
         "channels:read",
         "chat:write",
+        "commands",
         "files:read",
         "files:write",
+        "groups:history",
         "im:history",
         "im:write",
+        "mpim:history",
         "reactions:write",
         "users:read",
     }

@@ -116,6 +116,11 @@ class WebApi:
         except Refused as refusal:
             return failure(str(refusal), refusal.details)
 
+    def headers(self, token: str) -> dict[str, str]:
+        """What each answer tells of a token that is known: all that it may do."""
+        scopes = {self._slack.bot_token: self._slack.scopes, self._slack.app_token: ("connections:write",)}
+        return {"X-OAuth-Scopes": ",".join(sorted(scopes[token]))} if token in scopes else {}
+
     def _missing_scope(self, method: str, params: Params) -> str:
         needed = _SCOPE_OF.get(method, "")
         if method in ("conversations.replies", "conversations.history"):
