@@ -318,7 +318,8 @@ def _webhook(cloud: Cloud) -> list[Check]:
         says = "No schedule looks for messages whose wake was lost."
         checks.append(yellow("sweep", says, DEPLOY))
     if settings.kabar_table and settings.kabar_queue_url:
-        queue = _attributes(cloud, settings.kabar_queue_url)["QueueArn"]
+        _, partition, _, region, account, *_ = arn.split(":")
+        queue = f"arn:{partition}:sqs:{region}:{account}:{settings.kabar_queue_url.rpartition('/')[2]}"
         checks += _rights(cloud, "webhook", function["Role"], webhook_needs(settings, queue))
     return checks
 
