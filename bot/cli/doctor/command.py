@@ -53,7 +53,7 @@ async def diagnosed(settings: Settings, wanted: Wanted, values: Mapping[str, str
         "agent folder": folder.examine(Path(settings.kabar_agent_dir), values),
         "model": model.examine(settings),
         "telegram": telegram.examine(settings, here),
-        "slack": slack.examine(settings, here),
+        "slack": slack.examine(settings, here, values.get("SLACK_CONFIG_TOKEN", "")),
         "address": address.examine(settings, here),
         "aws": aws.examine(settings, here),
     }

@@ -1,6 +1,7 @@
 """A set-up in which nothing is wrong, and the knobs to make it wrong: both local platforms, a model, a real webhook."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.doctor.check import Check
 from bot.cli.doctor.command import Wanted, diagnosed
+from bot.cli.doctor.slack import MANIFEST
 from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
 from bot.ports import Clock
@@ -25,7 +27,15 @@ from simulator.script import reply, text
 
 MODEL = Settings().kabar_model
 KEY = "key-of-the-stage"
-SECRETS = (KEY, telegram.TOKEN, telegram.SECRET, slack.BOT_TOKEN, slack.APP_TOKEN, slack.SIGNING_SECRET)
+SECRETS = (
+    KEY,
+    telegram.TOKEN,
+    telegram.SECRET,
+    slack.BOT_TOKEN,
+    slack.APP_TOKEN,
+    slack.SIGNING_SECRET,
+    slack.CONFIG_TOKEN,
+)
 
 
 class Stage:
@@ -55,6 +65,7 @@ class Stage:
 async def polling(folder: Path) -> AsyncIterator[Stage]:
     """As for ``kabar run``: no webhook, Socket Mode."""
     simulator = Simulator(pace=QUICK)
+    simulator.slack.manifest = json.loads(MANIFEST.read_bytes())
     stage = Stage(simulator, folder)
     (folder / "agent").mkdir()
     (folder / "agent/AGENTS.md").write_text("You are Kabar.")
@@ -66,6 +77,7 @@ async def polling(folder: Path) -> AsyncIterator[Stage]:
             "SLACK_API_BASE_URL": slack_base_url(url),
             "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
             "SLACK_APP_TOKEN": slack.APP_TOKEN,
+            "SLACK_CONFIG_TOKEN": slack.CONFIG_TOKEN,
             "ANTHROPIC_BASE_URL": model_url,
             "ANTHROPIC_API_KEY": KEY,
             "KABAR_PROVIDER": "anthropic",
@@ -86,7 +98,17 @@ async def webhooks(folder: Path) -> AsyncIterator[Stage]:
         async with webhook_at(stage) as url:
             stage.wanted = Wanted(url=url)
             stage.simulator.connect(url)
+            point_at(stage, f"{url}/slack/events")
             yield stage
+
+
+def point_at(stage: Stage, url: str) -> None:
+    """Have the app send all it sends to this address."""
+    app = stage.simulator.slack.manifest
+    app["settings"]["socket_mode_enabled"] = False
+    for part in (app["settings"]["event_subscriptions"], app["settings"]["interactivity"]):
+        part["request_url"] = url
+    app["features"]["slash_commands"][0]["url"] = url
 
 
 @asynccontextmanager

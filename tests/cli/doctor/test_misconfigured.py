@@ -21,10 +21,10 @@ from simulator.script import overloaded
 from simulator.slack import SCOPES
 from simulator.telegram import ANN_CHAT
 from simulator.world import Fault
-from tests.cli.doctor.stage import Stage, polling, webhooks
+from tests.cli.doctor.stage import Stage, point_at, polling, webhooks
 from tests.clock import FakeClock
 
-Break = Callable[[Stage], None]
+Break = Callable[[Stage], object]
 
 
 class Case(NamedTuple):
@@ -106,6 +106,11 @@ ANYWHERE = (
     Case("slack away", setting(slack_api_base_url="http://127.0.0.1:9/"), "slack token", "red", "SLACK_API_BASE_URL"),
     Case("scopes", lambda stage: setattr(stage.simulator.slack, "scopes", SCOPES - {"im:history", "files:read"}),
          "slack scopes", "red", "Add files:read, im:history under OAuth & Permissions"),
+    Case("events kept back", lambda stage: stage.simulator.slack.manifest["settings"].pop("event_subscriptions"),
+         "slack app", "red", "Add agent_session_stopped, app_home_opened, app_mention"),
+    Case("dead buttons", lambda stage: stage.simulator.slack.manifest["settings"].pop("interactivity"), "slack app",
+         "red", "Switch Interactivity on"),
+    Case("old configuration token", setting(slack_config_token="xoxe.xoxp-old"), "slack app", "yellow", "Make another"),
     Case("no platform", setting(telegram_bot_token="", slack_bot_token="", slack_app_token="", slack_signing_secret=""),
          "platforms", "red", "TELEGRAM_BOT_TOKEN"),
     Case("nobody", setting(kabar_owner=""), "people", "red", "Set KABAR_OWNER"),
@@ -123,6 +128,8 @@ ANYWHERE = (
 )  # fmt: skip
 
 POLLING = (
+    Case("no Socket Mode", lambda stage: stage.simulator.slack.manifest["settings"].pop("socket_mode_enabled"),
+         "slack app", "red", "Switch Socket Mode on"),
     Case("webhook left", lambda stage: stage.simulator.webhook.set("http://127.0.0.1:9/telegram", ""),
          "telegram webhook", "red", "kabar run --take-over"),
     Case("no app token", setting(slack_app_token=""), "slack signing secret", "red", "Signing Secret"),
@@ -134,6 +141,10 @@ POLLING = (
 )  # fmt: skip
 
 WEBHOOKS = (
+    Case("Socket Mode", lambda stage: stage.simulator.slack.manifest["settings"].update(socket_mode_enabled=True),
+         "slack app", "red", "Switch Socket Mode off"),
+    Case("another address", lambda stage: point_at(stage, "https://example.com/slack/events"), "slack app", "red",
+         "for interactivity and for the slash command"),
     Case("no secret", setting(telegram_webhook_secret=""), "telegram secret", "red", "secret_token"),
     Case("odd secret", setting(telegram_webhook_secret="a b"), "telegram secret", "red", "1 to 256"),
     Case("another secret", setting(telegram_webhook_secret="other"), "telegram through the address", "red",
