@@ -14,6 +14,6 @@ async def examine(folder: Path, values: Mapping[str, str]) -> Sequence[Check]:
     owned = read_folder(folder, None if brings_tools else BUILT_IN, values)
     if owned.faults:
         first, others = owned.faults[0], len(owned.faults) - 1
-        says = f"{first}" + (f" And {others} more." if others else "")
+        says = (str(first) if first.file else first.message) + (f" And {others} more." if others else "")
         return [yellow("agent folder", says, f"See them all with: kabar check {folder}")]
     return [green("agent folder", f"{folder} has no mistake; {len(owned.skills)} skills, {len(owned.agents)} agents.")]

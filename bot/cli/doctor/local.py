@@ -1,6 +1,7 @@
 """This machine: versions, clock, what is kept here, who may talk to the bot and for how much."""
 
 import asyncio
+import os
 import re
 import shutil
 import sqlite3
@@ -45,8 +46,8 @@ def _versions() -> Check:
 def _data(file: Path) -> Check:
     """The SQLite file; one that is not there yet is made by the bot."""
     folder = next(each for each in file.absolute().parents if each.exists())
-    if not folder.is_dir():
-        says = f"{folder} is no folder, so nothing can be kept."
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        says = f"{folder} is no folder that can be written, so nothing can be kept."
         return red("data", says, "Set KABAR_DATA to a file in a folder that can be written.")
     if shutil.disk_usage(folder).free < LEAST:
         return red("data", f"The disk under {folder} is almost full.", "Make room, or set KABAR_DATA to another disk.")

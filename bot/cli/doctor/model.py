@@ -9,7 +9,7 @@ from bot.cli.doctor.check import Check, green, red, yellow
 from bot.errors import ConfigError, ModelError, ModelUnavailable
 from bot.ports import Prompt
 from handlers.provider import Provider
-from handlers.settings import Settings, models, provider
+from handlers.settings import Settings, lacks_key, models, provider
 
 ASKED = Prompt(
     system=[],
@@ -24,7 +24,8 @@ async def examine(settings: Settings) -> Sequence[Check]:
     try:
         source = Provider(settings)
     except ConfigError as error:
-        return [red("model", str(error), _keys_next(settings))]
+        says = "It has no key." if lacks_key(settings) else f"It can not be asked: {error}"
+        return [red("model", says, _keys_next(settings))]
     more = (settings.kabar_summary_model, settings.kabar_cheaper_model)
     names = dict.fromkeys(name for name in (*models(settings), *more) if name)
     try:

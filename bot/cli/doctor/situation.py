@@ -16,6 +16,7 @@ class Situation(Struct, frozen=True):
 
 
 def situation(settings: Settings, url: str, *, deployed: bool, now: float) -> Situation:
-    """A bot of webhooks has an address, a queue or a webhook's secret; any other one polls (``kabar run``)."""
-    signs = (url, deployed, settings.kabar_queue_url, settings.telegram_webhook_secret, settings.slack_signing_secret)
+    """A bot of webhooks has an address, a queue or a webhook's secret; any other one polls (``kabar run``). Slack's
+    signing secret tells nothing: who uses Socket Mode may have it too."""
+    signs = (url, deployed, settings.kabar_queue_url, settings.telegram_webhook_secret)
     return Situation(any(signs), url.rstrip("/"), deployed, now)

@@ -11,7 +11,7 @@ from telegram import Bot, User, WebhookInfo
 from telegram.error import InvalidToken, NetworkError, TelegramError
 
 from bot.channels.telegram.parse import KINDS
-from bot.channels.telegram.send import telegram_bot
+from bot.channels.telegram.send import FloodControl, telegram_bot
 from bot.cli.doctor.check import Check, green, red, yellow
 from bot.cli.doctor.situation import Situation
 from handlers.settings import Settings
@@ -50,6 +50,9 @@ async def examine(settings: Settings, situation: Situation) -> Sequence[Check]:
         return await _asked(bot, settings, situation)
     except InvalidToken:
         return [red("telegram token", "Telegram does not know TELEGRAM_BOT_TOKEN.", TOKEN_NEXT)]
+    except FloodControl as error:
+        says = f"Telegram wants to be asked less often ({error.retry_after:.0f} seconds)."
+        return [yellow("telegram token", says, "Run kabar doctor again in a minute.")]
     except NetworkError as error:
         says = f"Telegram can not be reached ({type(error).__name__})."
         return [red("telegram token", says, "Look at TELEGRAM_API_BASE_URL and at the network.")]
@@ -113,7 +116,8 @@ def _address(info: WebhookInfo, url: str) -> Check:
     wanted = f"{url}{PATH}" if url else f"<address>{PATH}"
     ask = f"Call setWebhook with url={wanted} and secret_token=<TELEGRAM_WEBHOOK_SECRET>."
     if not info.url:
-        return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask)
+        polls = "" if url else " For kabar run leave TELEGRAM_WEBHOOK_SECRET out."
+        return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask + polls)
     if url and info.url != wanted:
         return red("telegram webhook", f"Telegram delivers to {_shown(info.url)}, which is not this bot's.", ask)
     if urlsplit(info.url).path != PATH:

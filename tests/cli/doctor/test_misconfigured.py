@@ -95,6 +95,8 @@ ANYWHERE = (
     Case("unknown token", setting(telegram_bot_token="1000001:" + "x" * 35), "telegram token", "red", "@BotFather"),
     Case("telegram away", setting(telegram_api_base_url="http://127.0.0.1:9"), "telegram token", "red",
          "TELEGRAM_API_BASE_URL"),
+    Case("asked too often", lambda stage: stage.simulator.world.add_fault(
+        Fault("telegram", "getMe", "error", status=429, retry_after=3)), "telegram token", "yellow", "in a minute"),
     Case("another name", setting(telegram_bot_username="other_bot"), "telegram token", "red",
          "Set TELEGRAM_BOT_USERNAME to kabar_simulator_bot"),
     Case("no groups", lambda stage: setattr(stage.simulator.telegram, "can_join_groups", False), "telegram groups",
@@ -128,6 +130,8 @@ ANYWHERE = (
 )  # fmt: skip
 
 POLLING = (
+    Case("a secret but no webhook", setting(telegram_webhook_secret="s"), "telegram webhook", "red",
+         "For kabar run leave TELEGRAM_WEBHOOK_SECRET out"),
     Case("no Socket Mode", lambda stage: stage.simulator.slack.manifest["settings"].pop("socket_mode_enabled"),
          "slack app", "red", "Switch Socket Mode on"),
     Case("webhook left", lambda stage: stage.simulator.webhook.set("http://127.0.0.1:9/telegram", ""),
