@@ -6,6 +6,7 @@ Everything else is found from the queue: the function that takes from it, that f
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from typing import Any
 
@@ -47,15 +48,17 @@ async def examine(settings: Settings, situation: Situation) -> Sequence[Check]:
     wanted = [(name, setting, exam) for name, setting, exam in EXAMS if getattr(settings, setting)]
     if not wanted:
         return []
-    cloud = Cloud(Aws(settings.aws_endpoint_url), settings, situation.deployed)
     try:
+        aws = Aws(settings.aws_endpoint_url)
+    except BotoCoreError as error:
+        return [red("aws account", f"{error}.", "Set AWS_PROFILE to one of `aws configure list-profiles`.")]
+    with closing(aws):
+        cloud = Cloud(aws, settings, situation.deployed)
         account = await asyncio.to_thread(_carefully, "aws account", "", _account, cloud)
         if any(check.state == "red" for check in account):
             return account
         exams = (asyncio.to_thread(_carefully, *each, cloud) for each in wanted)
         return [*account, *(check for checks in await asyncio.gather(*exams) for check in checks)]
-    finally:
-        cloud.aws.close()
 
 
 def _carefully(name: str, setting: str, exam: Exam, cloud: Cloud) -> list[Check]:

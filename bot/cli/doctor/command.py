@@ -4,9 +4,11 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
+from botocore.exceptions import BotoCoreError
 
 from bot.cli.doctor import address, aws, folder, local, model, slack, telegram
 from bot.cli.doctor.check import Check, State, examined, red
@@ -76,11 +78,7 @@ def told(checks: list[Check], *, colours: bool) -> list[str]:
 
 def _deployed(stack: str, settings: Settings) -> tuple[Settings, str]:
     """The settings of a stack's worker, asked for where these say AWS is."""
-    client = Aws(settings.aws_endpoint_url)
-    try:
-        environment, url = read_stack(client, stack)
-    finally:
-        client.close()
+    environment, url = read_stack(settings.aws_endpoint_url, stack)
     return read_settings({**environment, "AWS_ENDPOINT_URL": settings.aws_endpoint_url}), url
 
 
@@ -88,14 +86,12 @@ async def _with_secrets(settings: Settings, clock: Clock) -> tuple[Settings, lis
     """With those that lie in SSM, where a path to them is set."""
     if not settings.kabar_secrets_path:
         return settings, []
-    client = Aws(settings.aws_endpoint_url)
     try:
-        return with_secrets(settings, await Secrets(client, settings.kabar_secrets_path, clock).read()), []
-    except (ConfigError, StoreUnavailable) as error:
+        with closing(Aws(settings.aws_endpoint_url)) as client:
+            return with_secrets(settings, await Secrets(client, settings.kabar_secrets_path, clock).read()), []
+    except (ConfigError, StoreUnavailable, BotoCoreError) as error:
         do = "Sign in to AWS as somebody who may ssm:GetParametersByPath and kms:Decrypt there."
-        return settings, [red("secrets", f"{error} Keys and tokens that lie there are not tried.", do)]
-    finally:
-        client.close()
+        return settings, [red("secrets", f"{str(error).rstrip('.')}. What lies there is not tried.", do)]
 
 
 def _no_platform(settings: Settings) -> list[Check]:

@@ -319,3 +319,14 @@ async def test_what_these_credentials_may_not_see_is_yellow_and_says_what_to_all
         "yellow",
         "Allow DescribeTable to whoever runs kabar doctor.",
     )
+
+
+async def test_a_profile_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    async with polling(tmp_path) as stage:
+        stage.values |= {"KABAR_TABLE": "conversations", "KABAR_SECRETS_PATH": PATH}
+        found = {check.name: check for check in await stage.checks()}
+    assert (found["aws account"].state, "AWS_PROFILE" in found["aws account"].next) == ("red", True)
+    assert (found["secrets"].state, "Sign in to AWS" in found["secrets"].next) == ("red", True)

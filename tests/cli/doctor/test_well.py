@@ -52,14 +52,15 @@ async def test_as_a_command_it_ends_with_1_for_any_red_and_prints_json_without_a
     assert not any(secret in well.output + ill.output for secret in (*SECRETS, "x" * 35))
 
 
-async def test_a_stack_that_can_not_be_read_is_named(tmp_path: Path) -> None:
-    nowhere = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_DEFAULT_REGION": "eu-central-1"}
-    async with kabar(tmp_path, "doctor", "--stack", "kabar", settings={**nowhere, **KEYS}) as command:
+@pytest.mark.parametrize("wrong", [{"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, {"AWS_PROFILE": "nobody"}])
+async def test_a_stack_that_can_not_be_read_is_named(tmp_path: Path, wrong: dict[str, str]) -> None:
+    async with kabar(tmp_path, "doctor", "--stack", "kabar", settings={**KEYS, **wrong}) as command:
         assert await command.ends() == 1
         assert "The stack kabar can not be read" in command.output
+        assert "Traceback" not in command.output
 
 
-KEYS = {"AWS_ACCESS_KEY_ID": "1", "AWS_SECRET_ACCESS_KEY": "none"}
+KEYS = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "1", "AWS_SECRET_ACCESS_KEY": "none"}
 
 
 def test_each_line_has_its_colour_and_what_is_wrong_has_what_to_do_below_it() -> None:
