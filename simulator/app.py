@@ -149,7 +149,7 @@ class Simulator:
                 limited = slack_methods.failure("ratelimited")
                 return reply(limited, 429, {"Retry-After": str(wait)}), False, "ratelimited", limited
             body = await self.web_api.call(method, token, params)
-            return reply(body), body["ok"], body.get("error", ""), body
+            return reply(body, headers=self.web_api.headers(token)), body["ok"], body.get("error", ""), body
 
         return await answer(self.world, "slack", method, values, do, _slack_refusal)
 

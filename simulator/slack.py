@@ -19,6 +19,8 @@ from simulator.world import Button, Chat, File, FileInfo, Json, Message, Mistake
 
 BOT_TOKEN = "xoxb-simulator"
 APP_TOKEN = "xapp-simulator"
+CONFIG_TOKEN = "xoxe.xoxp-simulator"
+"""Reads and changes what apps are; a person makes one for half a day."""
 SIGNING_SECRET = "simulator-signing-secret"
 
 TEAM = "T0KABAR"
@@ -39,14 +41,18 @@ CHATS = (
 
 SCOPES = frozenset(
     {
+        "app_mentions:read",
         "assistant:write",
         "channels:history",
         "channels:read",
         "chat:write",
+        "commands",
         "files:read",
         "files:write",
+        "groups:history",
         "im:history",
         "im:write",
+        "mpim:history",
         "reactions:write",
         "users:read",
     }
@@ -99,6 +105,8 @@ class Slack:
         """What ``files.getUploadURLExternal`` gave out, until ``files.completeUploadExternal`` shares it."""
         self.scopes = SCOPES
         """What the bot's token may do."""
+        self.manifest: Json = {}
+        """What the app is, as ``apps.manifest.export`` tells it."""
         self.absent: set[str] = set()
         """Channels that the bot is not in."""
         self.stream_seconds: float = 300

@@ -9,7 +9,19 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from simulator.slack import APP, BOT, BOT_USER, SCOPES, TEAM, Post, Slack, Stream, markdown_blocks, shown_blocks
+from simulator.slack import (
+    APP,
+    BOT,
+    BOT_USER,
+    CONFIG_TOKEN,
+    SCOPES,
+    TEAM,
+    Post,
+    Slack,
+    Stream,
+    markdown_blocks,
+    shown_blocks,
+)
 from simulator.slack_blocks import Chunks, check_kinds, read_chunks
 from simulator.slack_limits import (
     ALL_BLOCKS_LIMIT,
@@ -30,6 +42,7 @@ _SCOPE_OF = {
     "agents.sessions.setStatus": "chat:write",
     "assistant.threads.setStatus": "assistant:write",
     "assistant.threads.setSuggestedPrompts": "assistant:write",
+    "bots.info": "users:read",
     "chat.appendStream": "chat:write",
     "chat.delete": "chat:write",
     "chat.postEphemeral": "chat:write",
@@ -116,6 +129,11 @@ class WebApi:
         except Refused as refusal:
             return failure(str(refusal), refusal.details)
 
+    def headers(self, token: str) -> dict[str, str]:
+        """What each answer tells of a token that is known: all that it may do."""
+        scopes = {self._slack.bot_token: self._slack.scopes, self._slack.app_token: ("connections:write",)}
+        return {"X-OAuth-Scopes": ",".join(sorted(scopes[token]))} if token in scopes else {}
+
     def _missing_scope(self, method: str, params: Params) -> str:
         needed = _SCOPE_OF.get(method, "")
         if method in ("conversations.replies", "conversations.history"):
@@ -123,12 +141,13 @@ class WebApi:
         return needed if needed in SCOPES - self._slack.scopes else ""
 
     def _check_token(self, method: str, token: str) -> None:
-        wanted = self._slack.app_token if method == "apps.connections.open" else self._slack.bot_token
+        others = {"apps.connections.open": self._slack.app_token, "apps.manifest.export": CONFIG_TOKEN}
+        wanted = others.get(method, self._slack.bot_token)
         if method == "api.test":
             return
         if not token:
             raise Refused("not_authed")
-        if token not in (self._slack.bot_token, self._slack.app_token):
+        if token not in (self._slack.bot_token, *others.values()):
             raise Refused("invalid_auth")
         if token != wanted:
             raise Refused("not_allowed_token_type")
@@ -280,6 +299,18 @@ async def auth_test(slack: Slack, params: Params) -> Json:
         "bot_id": BOT,
         "is_enterprise_install": False,
     }
+
+
+async def bot_info(slack: Slack, params: Params) -> Json:
+    if params.needed("bot") != BOT:
+        raise Refused("bot_not_found")
+    return {"bot": {"id": BOT, "app_id": APP, "user_id": BOT_USER, "name": "Kabar", "deleted": False}}
+
+
+async def export_manifest(slack: Slack, params: Params) -> Json:
+    if params.needed("app_id") != APP:
+        raise Refused("app_not_eligible")
+    return {"manifest": slack.manifest}
 
 
 async def post_message(slack: Slack, params: Params) -> Json:
@@ -637,6 +668,8 @@ async def publish_view(slack: Slack, params: Params) -> Json:
 METHODS: dict[str, Callable[[Slack, Params], Awaitable[Json]]] = {
     "api.test": api_test,
     "auth.test": auth_test,
+    "bots.info": bot_info,
+    "apps.manifest.export": export_manifest,
     "chat.postMessage": post_message,
     "chat.update": update,
     "chat.delete": delete,

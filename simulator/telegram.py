@@ -104,6 +104,8 @@ class Telegram:
         self.username = USERNAME
         self.privacy = True
         """Whether unaddressed messages in groups are kept from the bot."""
+        self.can_join_groups = True
+        """Whether people can add the bot to a group."""
         self.query_lifetime = 30.0
         """Seconds in which a tap can be answered."""
         self.meter: Meter | None = None

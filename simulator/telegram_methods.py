@@ -250,7 +250,7 @@ def _change(telegram: Telegram, native: Json, content: Json, names: tuple[str, .
 async def get_me(telegram: Telegram, params: Params) -> Json:
     return {
         **telegram.bot_json(),
-        "can_join_groups": True,
+        "can_join_groups": telegram.can_join_groups,
         "can_read_all_group_messages": not telegram.privacy,
         "supports_inline_queries": False,
         "can_connect_to_business": False,

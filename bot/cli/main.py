@@ -69,6 +69,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     bring.set_defaults(command=_import, quiet=True)
 
+    doctor = commands.add_parser("doctor", help="what is set up well and what is not, with what to do next")
+    doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
+    doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    doctor.set_defaults(command=_doctor, quiet=True)
+
     mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
 
@@ -119,6 +125,14 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
     await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
+
+
+async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.doctor.command import Wanted, doctor
+    from bot.clock import SystemClock
+
+    wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
+    return await doctor(settings, wanted, environment(), SystemClock())
 
 
 async def _mcp(settings: Settings, options: argparse.Namespace) -> None:

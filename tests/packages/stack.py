@@ -74,12 +74,13 @@ def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[
     for function, package in packages.items():
         s3.put_object(Bucket=CODE, Key=function, Body=_zipped(package))
         template["Resources"][function]["Properties"]["CodeUri"] = {"Bucket": CODE, "Key": function}
-    _create(account, template, parameters)
+    create_stack(account, template, parameters)
     url_id = outputs_of(account)["TelegramWebhook"].removeprefix("https://").partition(".")[0]
     return f"{account.endpoint}/_aws/lambda-url/{url_id}"
 
 
-def _create(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:
+def create_stack(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:
+    """Named kabar; returns once it is made."""
     cloudformation = account.client("cloudformation")
     cloudformation.create_stack(
         StackName="kabar",

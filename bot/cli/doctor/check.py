@@ -1,0 +1,57 @@
+"""What one examination found: a list of checks, each with what is so and what to do next."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+SECONDS = 20.0
+"""For one examination, all of its questions included."""
+
+State = Literal["green", "yellow", "red"]
+
+log = logging.getLogger(__name__)
+
+
+class Check(Struct, frozen=True):
+    """``says`` is what is so, ``next`` what to do about it, one sentence each; no secret stands in either. Red: people
+    get no answer, or somebody gets in who should not. Yellow: something is lost or may go wrong."""
+
+    name: str
+    state: State
+    says: str
+    next: str = ""
+
+
+def green(name: str, says: str) -> Check:
+    return Check(name, "green", says)
+
+
+def yellow(name: str, says: str, next: str) -> Check:
+    return Check(name, "yellow", says, next)
+
+
+def red(name: str, says: str, next: str) -> Check:
+    return Check(name, "red", says, next)
+
+
+async def examined(subjects: Mapping[str, Awaitable[Sequence[Check]]], seconds: float = SECONDS) -> list[Check]:
+    """All of them side by side, each bounded; what they found in their order. One that takes too long, or fails in a
+    way nobody thought of, is a red check under the subject's name, and hides none of the others."""
+    found = await asyncio.gather(*(_bounded(name, exam, seconds) for name, exam in subjects.items()))
+    return [check for checks in found for check in checks]
+
+
+async def _bounded(subject: str, exam: Awaitable[Sequence[Check]], seconds: float) -> Sequence[Check]:
+    try:
+        async with asyncio.timeout(seconds):
+            return await exam
+    except TimeoutError:
+        says = f"There was no answer within {seconds:.0f} seconds."
+        return [red(subject, says, "Look at this machine's network and proxy.")]
+    except Exception as error:  # where an examination begins: it must hide none of the others
+        log.error("subject=<%s> | an examination failed", subject, exc_info=True)
+        says = f"The examination itself failed ({type(error).__name__})."
+        return [red(subject, says, "Give the lines that were logged to whoever looks after Kabar.")]
