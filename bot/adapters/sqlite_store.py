@@ -49,6 +49,9 @@ GRACE = 3600
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
 
+NESTED = "*/*.*.*"
+"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
+
 _TALLY = Bill.__struct_fields__
 
 _CONVERSATIONS = """
@@ -204,7 +207,7 @@ class SQLiteStore:
         await self._write(_keep, name, data)
 
     async def conversations(self, most: int = -1) -> list[str]:
-        """Those with a record, at most so many (-1: all), the one that was written to last first."""
+        """Those that people had, at most so many (-1: all), the one that was written to last first."""
         return await self._read(_conversations, most)
 
     async def forget(self, head: Head) -> None:
@@ -389,7 +392,9 @@ def _record(database: sqlite3.Connection, conversation: str, since: int) -> list
 
 def _conversations(database: sqlite3.Connection, most: int) -> list[str]:
     rows = database.execute(
-        "SELECT conversation FROM record GROUP BY conversation ORDER BY max(rowid) DESC LIMIT ?", (most,)
+        "SELECT conversation FROM record WHERE conversation NOT GLOB ? GROUP BY conversation "
+        "ORDER BY max(rowid) DESC LIMIT ?",
+        (NESTED, most),
     )
     return [conversation for (conversation,) in rows]
 
