@@ -149,10 +149,12 @@ async def test_a_program_that_is_not_there_or_does_not_start_is_told_apart_from_
     async with clients() as to:
         with pytest.raises(Unreachable, match="gone can not be reached \\(FileNotFoundError\\)"):
             await to.offered(Server("gone", "gone", Command("/no/such/program")))
-        silent = Server("silent", "silent", Command(sys.executable, ("-c", "raise SystemExit('no key is set')")))
+        says = "import os; raise SystemExit('no such key: ' + os.environ['KEY'])"
+        silent = Server("silent", "silent", Command(sys.executable, ("-c", says), {"KEY": "xyzzy-4711"}))
         with pytest.raises(Unreachable, match="silent can not be reached"):
             await to.offered(silent)
-    assert "no key is set" in caplog.text
+    assert "no such key: [KEY]" in caplog.text
+    assert "xyzzy" not in caplog.text
 
 
 async def test_a_server_that_is_down_is_a_clear_error_and_answers_when_it_is_back() -> None:
