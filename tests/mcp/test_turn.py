@@ -180,10 +180,27 @@ async def test_a_server_s_question_is_answered_by_the_person_and_nobody_else(pat
 
 async def test_an_answer_to_another_question_than_was_shown_is_no_answer(path: Path) -> None:
     other = {**ANSWERS, "answers": [{"question": "Keep it?", "fields": {"sure": True}}]}
-    async with a_bot(path, call("mcp_answer", other), text("Not yet."), ask=()) as bot:
+    script = (call("odds_delete_all", {"place": "attic"}), call("mcp_answer", other), text("Not yet."))
+    async with a_bot(path, *script, ask=()) as bot:
         await hears(bot)
         await says_yes(bot)
         assert QUESTION in told(bot)
+
+
+async def test_leave_to_answer_for_an_hour_is_none_to_call_what_nobody_allowed(path: Path) -> None:
+    cellar = {**ANSWERS, "arguments": {"place": "cellar"}}
+    script = (
+        *(call("odds_delete_all", {"place": "attic"}), call("mcp_answer", ANSWERS), text("Gone.")),
+        *(call("mcp_answer", cellar), call("mcp_answer", {**ANSWERS, "name": "odds_book"}), text("That I may not.")),
+    )
+    async with a_bot(path, *script, ask=("odds_book",)) as bot:
+        await hears(bot)
+        await bot.hears(tap(next(each.data for each in bot.channel.buttons if each.data.startswith("hour:")), 50))
+        await bot.wakes()
+        await hears(bot, number=60)
+        assert bot.channel.shown[-1] == "That I may not."
+        for request in (-2, -1):
+            assert "make the call itself" in told(bot, request)
 
 
 async def test_a_prompt_is_a_command_that_speaks_for_the_person(path: Path) -> None:
