@@ -55,7 +55,7 @@ class Prompts:
             raise PromptFailed(say("prompt_unreachable", language, server=server.name), again=True) from why
         except Refused as why:
             raise PromptFailed(say("prompt_refused", language, server=server.name, why=str(why)[:300])) from why
-        return replace(inbound, command="", text=harmless(words)[:LONGEST])
+        return replace(inbound, command="", text=harmless(words)[:LONGEST], prompted=True)
 
 
 NO_PROMPTS = Prompts()

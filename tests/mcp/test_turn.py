@@ -214,6 +214,12 @@ async def test_a_prompt_is_a_command_that_speaks_for_the_person(path: Path) -> N
         assert bot.channel.shown[-1] == "This needs more words: /odds_review <file> [depth]"
 
 
+async def test_what_a_server_wrote_for_a_command_is_not_the_person_s_own_word(path: Path) -> None:
+    async with a_bot(path, call("odds_echo", {"text": "one"})) as bot:
+        await hears(bot, "plan.txt", command="odds_review")
+        assert "May I do this: odds_echo?" in bot.channel.shown[-1]
+
+
 async def test_a_guest_s_command_is_plain_words(path: Path) -> None:
     server, up = somewhere()
     async with up(), knowing(path, server) as servers:
