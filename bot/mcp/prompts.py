@@ -38,10 +38,15 @@ class Prompts:
     def commands(self) -> dict[str, str]:
         return {name: _about(prompt) for name, (_, prompt) in sorted(self._prompts.items())}
 
+    def named(self, inbound: Inbound) -> tuple[Server, PromptOffer] | None:
+        """The one that a message asks for, None where it is no such command, or a guest's."""
+        is_theirs = inbound.kind == "message" and inbound.sender.role != "guest"
+        return self._prompts.get(inbound.command) if is_theirs else None
+
     async def said(self, inbound: Inbound) -> Inbound:
-        """The same message where it is no such command, or a guest's. Raises PromptFailed."""
-        found = self._prompts.get(inbound.command) if inbound.kind == "message" else None
-        if found is None or self._remote is None or inbound.sender.role == "guest":
+        """The same message where it asks for none. Raises PromptFailed."""
+        found = self.named(inbound)
+        if found is None or self._remote is None:
             return inbound
         server, prompt = found
         language = inbound.sender.language

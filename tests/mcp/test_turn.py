@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.access import Access
+from bot.budget import Budget
 from bot.mcp.configured import Command, Server
 from bot.mcp.servers import Servers
 from bot.messages import Profile
@@ -18,6 +19,7 @@ from simulator.script import Line, call, text
 from tests.bots import Bot, bot_on, results, tap
 from tests.mcp.serving import knowing, somewhere
 from tests.say import inbound
+from tests.test_money import PRICE, Noon, heard, said
 
 PROGRAM = Server("odds", "mcp:odds:0", Command(sys.executable, ("-m", "tests.mcp.server")), ask=())
 
@@ -242,6 +244,23 @@ async def test_a_prompt_of_a_server_that_is_down_is_told_and_may_be_tried_again(
             await bot.hears(tap(again, 5))
             await bot.wakes()
         assert bot.channel.shown[-1] == "Fine."
+
+
+async def test_over_a_limit_no_server_is_asked_for_its_prompt(path: Path) -> None:
+    server, up = somewhere()
+    async with up(), knowing(path, server):
+        pass
+    async with knowing(path, server) as servers:
+        options: dict[str, Any] = {
+            "budget": Budget(person_day=PRICE),
+            "their_prompts": servers.prompts(),
+            "clock": Noon(),
+        }
+        async with bot_on(path, said("Hello."), **options) as bot:
+            for question in (heard("hi", 1), heard("plan.txt", 2, command="odds_review")):
+                await bot.hears(question)
+                await bot.wakes()
+            assert bot.channel.shown[-1].startswith("You have used up today's budget of this bot.")
 
 
 async def test_a_prompt_behind_a_slash_command_in_slack_is_found_too(path: Path) -> None:
