@@ -1,5 +1,6 @@
 """Prompts of servers as commands: ``/<server>_<prompt> words`` is what the person says, in the prompt's words."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
@@ -13,6 +14,8 @@ from bot.web.words import harmless
 
 LONGEST = 30_000
 """Characters of a prompt."""
+PATIENCE = 20.0
+"""Seconds for one, at most: until it is there no turn has begun that could be stopped."""
 
 
 class PromptFailed(Exception):
@@ -55,8 +58,9 @@ class Prompts:
             wanted = " ".join(f"<{each.name}>" if each.required else f"[{each.name}]" for each in prompt.parameters)
             raise PromptFailed(say("prompt_needs", language, usage=f"/{inbound.command} {wanted}"))
         try:
-            words = await self._remote().prompt(server, prompt.name, arguments)
-        except Unreachable as why:
+            async with asyncio.timeout(min(server.seconds, PATIENCE)):
+                words = await self._remote().prompt(server, prompt.name, arguments)
+        except (Unreachable, TimeoutError) as why:
             raise PromptFailed(say("prompt_unreachable", language, server=server.name), again=True) from why
         except Refused as why:
             raise PromptFailed(say("prompt_refused", language, server=server.name, why=str(why)[:300])) from why

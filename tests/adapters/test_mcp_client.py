@@ -77,7 +77,8 @@ async def test_a_server_says_what_it_offers_and_answers_calls(server: Server) ->
         assert (tools["echo"].reads, tools["echo"].repeatable) == (True, True)
         assert (tools["book"].reads, tools["book"].repeatable) == (False, False)
         assert [(each.name, [p.required for p in each.parameters]) for each in offered.prompts] == [
-            ("review", [True, False])
+            ("review", [True, False]),
+            ("ponder", []),
         ]
         assert [each.uri for each in offered.resources] == ["note://today", "note://{name}"]
 

@@ -263,6 +263,12 @@ async def test_over_a_limit_no_server_is_asked_for_its_prompt(path: Path) -> Non
             assert bot.channel.shown[-1].startswith("You have used up today's budget of this bot.")
 
 
+async def test_a_prompt_that_does_not_come_is_given_up_before_its_conversation_is_held_up(path: Path) -> None:
+    async with a_bot(path, seconds=1) as bot:
+        await hears(bot, command="odds_ponder")
+        assert bot.channel.shown[-1].startswith("The server odds, which that command comes from, does not answer.")
+
+
 async def test_a_prompt_behind_a_slash_command_in_slack_is_found_too(path: Path) -> None:
     async with a_bot(path, text("Looks fine.")) as bot:
         await hears(bot, "plan.txt", command="odds_review", quiet=True)
