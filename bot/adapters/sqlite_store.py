@@ -40,6 +40,9 @@ from bot.messages import (
 )
 from bot.ports import Change, Clock, Receipt
 
+NESTED = "*/*.*.*"
+"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
+
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
 
@@ -48,9 +51,6 @@ GRACE = 3600
 
 LOCK_WAIT = 10.0
 """Seconds to wait for another process that is writing."""
-
-NESTED = "*/*.*.*"
-"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
 
 _TALLY = Bill.__struct_fields__
 
