@@ -197,7 +197,11 @@ class Agent:
         if summary := await self._folding.before(journal, deadline):
             await journal.fold(summary)
         prompt = self._prompts.build(
-            journal.entries(), journal.turn.id, allow_tools=not step.last, more_room=step.more_room
+            journal.entries(),
+            journal.turn.id,
+            allow_tools=not step.last,
+            more_room=step.more_room,
+            may_use=lambda tool: self.gate.offers(tool, journal.turn.asker),
         )
         model = self._cheaper if journal.turn.cheaper else self._others.get(journal.turn.model, self._model)
         ear, began = _Ear(voice), self._clock.now()

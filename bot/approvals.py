@@ -26,8 +26,10 @@ from bot.messages import (
     Returned,
     Turn,
 )
+from bot.notes import words_of
+from bot.provided import TWINS
 from bot.texts import may, say
-from bot.toolkit import Tool, Toolbox, shorten
+from bot.toolkit import UNKNOWN, Tool, Toolbox, shorten
 from bot.web.words import unhidden
 
 DAY = 24 * 3600
@@ -78,6 +80,11 @@ class Gate(Struct, frozen=True):
         """Whether a tool does not run for them at all."""
         return person.role not in ("owner", "member") and self.guests is not None and tool not in self.guests
 
+    def offers(self, tool: str, person: Person) -> bool:
+        """Whether a tool that the provider runs is offered for them: it runs without a word from us, so nobody can be
+        asked, nor its call be refused."""
+        return not (self.forbids(tool, person) or self.asks & {tool, TWINS.get(tool, tool)})
+
     def may_decide(self, person: str, turn: Turn) -> bool:
         return person == turn.asker.id or person in self.approvers
 
@@ -92,19 +99,32 @@ def waited_for(turn: Turn) -> list[Approval]:
 
 
 def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
-    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page. Calls of its last
-    reply have returned nothing yet, so they were made before."""
+    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page, a server's prompt.
+    Calls of its last reply have returned nothing yet, so they were made before."""
+    returned = {each["tool_use_id"]: each for entry in own if isinstance(entry, Returned) for each in entry.results}
     for entry in own:
         said = entry.said if isinstance(entry, Asked | Returned) else ()
-        if any(each.quote or each.heard or any(file.blob for file in each.attachments) for each in said):
+        if any(map(_holds_others_words, said)):
             return True
         if isinstance(entry, Answered):
             if any(map(_is_found, entry.reply.content)):
                 return True
-            tools = (toolbox.find(str(block.get("name"))) for block in entry.reply.content if "name" in block)
-            if entry is not own[-1] and any(tool is not None and tool.untrusted for tool in tools):
+            calls = (block for block in entry.reply.content if "name" in block)
+            if entry is not own[-1] and any(_reads(call, toolbox, returned.get(call.get("id"))) for call in calls):
                 return True
     return False
+
+
+def _holds_others_words(said: Inbound) -> bool:
+    return bool(said.quote or said.heard or said.prompted or any(file.blob for file in said.attachments))
+
+
+def _reads(call: Json, toolbox: Toolbox, result: Json | None) -> bool:
+    """Whether a call brought words of others. A tool that is gone by now, as its server is, may have."""
+    tool = toolbox.find(str(call["name"]))
+    if tool is None:
+        return result is not None and not words_of(result).startswith(UNKNOWN)
+    return tool.untrusted
 
 
 def comes_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:

@@ -342,7 +342,7 @@ class Beginnings:
             return await self._stored(replace(question, told=page), head, window)
         reserve, pace = self._budget.estimate(head.settings), self._budget.pace(asked, now)
         try:
-            if any(each.all_attachments for each in question.said):
+            if any(each.all_attachments or self._prompts.named(each) for each in question.said):
                 await self._affordable(self._turn(question, head), head, reserve, pace)
             question = await self._understood(question, head)
             if question.told is not None:
@@ -359,7 +359,8 @@ class Beginnings:
             return None
 
     async def _affordable(self, turn: Turn, head: Head, reserve: int, pace: tuple[Spend, ...]) -> None:
-        """Raises BudgetExceeded where the turn would not fit now: to fetch files and to listen costs as well."""
+        """Raises BudgetExceeded where the turn would not fit now: to fetch files, to listen and to ask servers costs as
+        well."""
         _, held = self._budget.reserve(turn, head.conversation, reserve)
         spends = {each.counter: each for each in (*held, *pace) if each.limit is not None}
         spent = await self._store.spent(list(spends)) if spends else {}

@@ -124,7 +124,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
 
     ``addressed`` is False where it is not to the bot by itself: it then counts only as a piece of an album that is, or
     in a thread that the bot follows. ``quiet`` asks that only the sender sees the answer. ``heard`` is what others had
-    said there before, labelled as theirs.
+    said there before, labelled as theirs. ``prompted``: the sender gave a command for which a server wrote the text.
     """
 
     place: Place
@@ -143,6 +143,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     addressed: bool = True
     quiet: bool = False
     heard: tuple[Quote, ...] = ()
+    prompted: bool = False
 
     @property
     def conversation(self) -> str:

@@ -9,12 +9,13 @@ The first serves every conversation, the second finds what the request before wr
 third writes for the next. In a chat with long pauses these two are kept for an hour or not at all: ``bot/caching.py``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bot.caching import LONG, lifetime, thinks
 from bot.history import build_messages
 from bot.messages import Answered, Entry, Json, Reply
 from bot.ports import Prompt
+from bot.provided import permitted
 from bot.toolkit import Toolbox
 
 BASE = """You answer people inside a chat app. Write plain Markdown, short paragraphs, and no longer than the question \
@@ -46,7 +47,8 @@ class PromptBuilder:
     ) -> None:
         text = "\n\n".join(filter(None, (base, instructions.strip())))
         self._system: list[Json] = [{"type": "text", "text": text} | ({"cache_control": LONG} if caching else {})]
-        self._tools = [*toolbox.definitions(), *server_tools]
+        self._own = toolbox.definitions()
+        self._provided = server_tools
         self._max_tokens = max_tokens
         self._caching = caching
         self._read = read
@@ -54,16 +56,25 @@ class PromptBuilder:
     @property
     def stable(self) -> tuple[list[Json], list[Json]]:
         """What every prompt begins with: system and tools."""
-        return self._system, self._tools
+        return self._system, [*self._own, *self._provided]
 
-    def build(self, entries: Sequence[Entry], turn: str, *, allow_tools: bool, more_room: int = 0) -> Prompt:
-        """``more_room`` doubles the room for the reply so many times: replies before were cut inside a tool call."""
+    def build(
+        self,
+        entries: Sequence[Entry],
+        turn: str,
+        *,
+        allow_tools: bool,
+        more_room: int = 0,
+        may_use: Callable[[str], bool] = lambda tool: True,
+    ) -> Prompt:
+        """``more_room`` doubles the room for the reply so many times: replies before were cut inside a tool call.
+        ``may_use`` says which of the provider's tools are offered: of ours each call is looked at."""
         messages, before = build_messages(entries, turn), _reply_before(entries)
         if self._caching and (mark := lifetime(entries, turn, self._read)):
             messages = _marked(messages, _request_before(entries, turn), mark)
         return Prompt(
             system=self._system,
-            tools=self._tools,
+            tools=[*self._own, *permitted(self._provided, may_use)],
             messages=messages,
             max_tokens=self._max_tokens * 2**more_room,
             allow_tools=allow_tools,

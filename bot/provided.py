@@ -6,6 +6,9 @@ belongs to it. Files go into the container by the tool ``upload_files``; those t
 ``bot/produced.py``. ``bot/models.py`` counts each search into the bill.
 """
 
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
 from bot.messages import Json
 from bot.models import ModelFacts
 
@@ -35,3 +38,9 @@ def server_tools(facts: ModelFacts) -> list[Json]:
         "allowed_callers": ["direct"],
     }
     return [search, {"type": "code_execution_20260521", "name": CODE}] if facts.runs_code else [search]
+
+
+def permitted(tools: Sequence[Json], may_use: Callable[[str], bool]) -> list[Json]:
+    """Those of ``server_tools`` that may be used, by their names. They run without a word from us, so whoever may not
+    use one must not be offered it; and code not without the search, beside which it is free."""
+    return list(takewhile(lambda tool: may_use(tool["name"]), tools))

@@ -70,8 +70,11 @@ class Settings(Struct, frozen=True):
     kabar_owner: str = ""
     kabar_allowed_users: str = ""
 
-    # What somebody may use who was let in as a guest only; none for no tool at all.
-    kabar_guest_tools: str = "calculator,current_time,read_file,list_files,search_files,reopen,skill,web_search"
+    # What somebody may use who was let in as a guest only; none for no tool at all. code_execution is Python where the
+    # model's provider runs it, beside its search only.
+    kabar_guest_tools: str = (
+        "calculator,current_time,read_file,list_files,search_files,reopen,skill,web_search,code_execution"
+    )
 
     # Python: own runs scripts as below and asks first; provider leaves it to the model's provider, in a container
     # without a network, which need not ask; off is no Python. Empty: the provider's where there is one, else own.

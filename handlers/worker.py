@@ -10,7 +10,9 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,15 @@ Do = Callable[[Turns, str], Awaitable[Outcome]]
 """What is to be done with the conversation of a wake."""
 
 
+@dataclass
+class _Made:
+    """A workshop, what it was made of, and how many turns run in it."""
+
+    made_of: tuple[Settings, Servers, int]
+    workshop: Workshop
+    turns: int
+
+
 class Worker:
     """One execution environment's worker; its workshop is made again when a secret was rotated, or a server offers
     something else.
@@ -79,7 +90,7 @@ class Worker:
         )
         self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
         self._servers: tuple[Mapping[str, str], Servers] | None = None
-        self._made: tuple[tuple[Settings, Servers, int], Workshop] | None = None
+        self._made: _Made | None = None
         self._agent_dir = ""
         self._copied: Path | None = None
 
@@ -110,8 +121,8 @@ class Worker:
             return True
         receipt = record["receiptHandle"] if hide else None
         try:
-            workshop = await self._workshop()
-            outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
+            async with self._workshop() as workshop:
+                outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
         except Retry as error:
             log.warning("conversation=<%s> | again in a moment: %s", wake.conversation, error)
             outcome = Outcome(again_in=RETRY_AFTER)
@@ -125,28 +136,41 @@ class Worker:
         await self._hide(receipt, math.ceil(outcome.again_in))
         return False
 
-    async def _workshop(self) -> Workshop:
+    @asynccontextmanager
+    async def _workshop(self) -> AsyncIterator[Workshop]:
+        """For one turn, which keeps it to its end whatever others, beside it in this process, have made anew."""
+        mine = await self._taken()
+        try:
+            yield mine.workshop
+        finally:
+            mine.turns -= 1
+            if mine is not self._made and not mine.turns:
+                await mine.workshop.close()
+
+    async def _taken(self) -> _Made:
+        """The newest, with one turn more in it."""
         self._agent_dir = self._agent_dir or await self._own_folder()
         secrets = await self._secrets.read()
         settings = replace(with_secrets(self._settings, secrets), kabar_agent_dir=self._agent_dir)
         servers = await self._current_servers(secrets)
         made_of = (settings, servers, servers.version)
-        if self._made is None or self._made[0] != made_of:
-            if self._made is not None:
-                await self._made[1].close()
-            parts = Parts(
-                store=self._store,
-                blobs=self._blobs,
-                wake=self._wake,
-                scheduler=self._scheduler,
-                sandbox=self._sandbox,
-                clock=self._clock,
-                values={**os.environ, **secrets},
-                servers=servers,
-            )
-            workshop = make_workshop(settings, parts, more_tools=self._tools)
-            self._made = (made_of, workshop)
-        return self._made[1]
+        if (old := self._made) and old.made_of == made_of:
+            old.turns += 1
+            return old
+        parts = Parts(
+            store=self._store,
+            blobs=self._blobs,
+            wake=self._wake,
+            scheduler=self._scheduler,
+            sandbox=self._sandbox,
+            clock=self._clock,
+            values={**os.environ, **secrets},
+            servers=servers,
+        )
+        made = self._made = _Made(made_of, make_workshop(settings, parts, more_tools=self._tools), turns=1)
+        if old and not old.turns:
+            await old.workshop.close()
+        return made
 
     async def _own_folder(self) -> str:
         """The owner's folder: a copy of what lies under the prefix of this deployment's bucket, once for each execution
@@ -168,14 +192,18 @@ class Worker:
     async def _current_servers(self, secrets: Mapping[str, str]) -> Servers:
         if self._servers is None or self._servers[0] != secrets:
             values = {**os.environ, **secrets}
-            servers = make_servers(self._agent_dir, values, self._store, self._clock, idle=0)
+            before, servers = self._servers, make_servers(self._agent_dir, values, self._store, self._clock, idle=0)
             self._servers = (secrets, servers)
+            if before:
+                await before[1].close()
         await self._servers[1].load()
         return self._servers[1]
 
     async def close(self) -> None:
         if self._made is not None:
-            await self._made[1].close()
+            await self._made.workshop.close()
+        if self._servers:
+            await self._servers[1].close()
         if self._copied is not None:
             await asyncio.to_thread(shutil.rmtree, self._copied, ignore_errors=True)
         self._aws.close()

@@ -21,6 +21,7 @@ from bot.budget import Budget
 from bot.context import marks
 from bot.doorstep import Doorstep
 from bot.folding import Folding
+from bot.history import DELEGATE
 from bot.illustrated import Illustrated
 from bot.listening import Listening
 from bot.mcp.prompts import NO_PROMPTS
@@ -34,7 +35,7 @@ from bot.policies.window import Window
 from bot.ports import Blobs, Channel, Clock, Model, Policy, ProviderFiles, Scheduler, Store, Wake
 from bot.produced import Produced
 from bot.prompt import PromptBuilder
-from bot.provided import server_tools
+from bot.provided import CODE, server_tools
 from bot.reminding import Reminders
 from bot.sandbox.port import Sandbox
 from bot.toolkit import Tool, Toolbox
@@ -69,6 +70,8 @@ BUILT_IN = frozenset(
     | {"upload_files", "web_fetch", "web_search"}
 )
 """The names of all tools of ours, also those that are made only with what they need."""
+TAKEN = BUILT_IN | {DELEGATE, CODE}
+"""What a server's tool can not be called."""
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +122,7 @@ def make_workshop(
     transcription = _transcription(settings)
     reader = FileReader(transcription)
     reminders = Reminders(store, parts.scheduler)
-    theirs = parts.servers.tools(BUILT_IN | {"delegate"} | {tool.name for tool in more_tools}) if parts.servers else []
+    theirs = parts.servers.tools(TAKEN | {tool.name for tool in more_tools}) if parts.servers else []
     known = BUILT_IN | {tool.name for tool in (*more_tools, *theirs)}
     owned = _owned(settings.kabar_agent_dir, known, parts.values)
     web = [*_web_tools(settings, reader, more_tools), *_peer_tools(owned.peers)]

@@ -63,6 +63,8 @@ LARGEST_MESSAGE = 30_000_000
 """Bytes of one server-sent event; pictures come in them."""
 LAST_WORDS = 500
 """Characters of what a program that did not start wrote to its standard error."""
+SHORTEST_SECRET = 6
+"""Characters: shorter values of a program's environment are told, or nothing that it wrote could be read."""
 EARLY = 60.0
 """Seconds before its end in which a token is not used any more."""
 
@@ -325,7 +327,7 @@ class _Line:
                 self._ready.set_exception(_unreachable(self._server, error))
                 self._ready.exception()  # maybe nobody waits any more
                 errors.seek(0)  # nobody has said anything to it yet, so it is nobody's words
-                if words := errors.read()[-LAST_WORDS:].strip():
+                if words := _unnamed(errors.read(), self._server)[-LAST_WORDS:].strip():
                     log.warning("server=<%s> | it did not start: %s", self.name, words)
 
     def _new_client(self, transport: Transport) -> Client:
@@ -386,6 +388,14 @@ class _Tokens:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         pass
+
+
+def _unnamed(words: str, server: Server) -> str:
+    """What a program wrote, with names in place of the values that its owner gave it: they may be secrets."""
+    given = server.at.env if isinstance(server.at, Command) else {}
+    for name, value in sorted(given.items(), key=lambda pair: len(pair[1]), reverse=True):
+        words = words.replace(value, f"[{name}]") if len(value) >= SHORTEST_SECRET else words
+    return words
 
 
 def _plain(text: str) -> str:

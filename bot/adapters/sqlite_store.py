@@ -40,6 +40,9 @@ from bot.messages import (
 )
 from bot.ports import Change, Clock, Receipt
 
+NESTED = "*/*.*.*"
+"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
+
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
 
@@ -213,7 +216,7 @@ class SQLiteStore:
         await self._write(_keep, name, data)
 
     async def conversations(self, most: int = -1) -> list[str]:
-        """Those with a record, at most so many (-1: all), the one that was written to last first."""
+        """Those that people had, at most so many (-1: all), the one that was written to last first."""
         return await self._read(_conversations, most)
 
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
@@ -419,7 +422,9 @@ def _some_names(database: sqlite3.Connection, query: str, after: str) -> list[st
 
 def _conversations(database: sqlite3.Connection, most: int) -> list[str]:
     rows = database.execute(
-        "SELECT conversation FROM record GROUP BY conversation ORDER BY max(rowid) DESC LIMIT ?", (most,)
+        "SELECT conversation FROM record WHERE conversation NOT GLOB ? GROUP BY conversation "
+        "ORDER BY max(rowid) DESC LIMIT ?",
+        (NESTED, most),
     )
     return [conversation for (conversation,) in rows]
 

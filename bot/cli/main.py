@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="webhooks over HTTP, worker in the same process")
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8421)
-    serve.add_argument("--a2a", action="store_true", help="also for other agents; needs the extra kabar[a2a]")
+    serve.add_argument("--a2a", action="store_true", help="also for other agents; needs the extra a2a")
     serve.set_defaults(command=_serve, quiet=False)
 
     check = commands.add_parser("check", help="name every mistake in the folder of instructions and skills")

@@ -68,7 +68,7 @@ def _add_agents(
         from handlers.a2a import SecretKeys, SetKeys, make_desk
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{error.name} is missing. For --a2a install Kabar with it: pip install 'kabar[a2a]'"
+            f"{error.name} is missing. For --a2a install it, in Kabar's folder: pip install --editable '.[a2a]'"
         ) from error
     keys = SecretKeys(settings, secrets) if secrets else SetKeys(settings)
     app.mount("/", agents(make_desk(settings, store, wake, clock, blobs, streams=True), keys))

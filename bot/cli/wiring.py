@@ -70,7 +70,8 @@ async def local(
         return outcome.again_in
 
     async def give_up(conversation: str) -> None:
-        outcome = await shift.workshop.turns.give_up(conversation)
+        async with shift.turns() as turns:
+            outcome = await turns.give_up(conversation)
         if outcome.again_in is not None:
             await wake.wake(conversation, "given up")  # the person has not heard of it yet
 

@@ -1,5 +1,6 @@
 """Prompts of servers as commands: ``/<server>_<prompt> words`` is what the person says, in the prompt's words."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
@@ -13,6 +14,8 @@ from bot.web.words import harmless
 
 LONGEST = 30_000
 """Characters of a prompt."""
+PATIENCE = 20.0
+"""Seconds for one, at most: until it is there no turn has begun that could be stopped."""
 
 
 class PromptFailed(Exception):
@@ -38,10 +41,15 @@ class Prompts:
     def commands(self) -> dict[str, str]:
         return {name: _about(prompt) for name, (_, prompt) in sorted(self._prompts.items())}
 
+    def named(self, inbound: Inbound) -> tuple[Server, PromptOffer] | None:
+        """The one that a message asks for, None where it is no such command, or a guest's."""
+        is_theirs = inbound.kind == "message" and inbound.sender.role != "guest"
+        return self._prompts.get(inbound.command) if is_theirs else None
+
     async def said(self, inbound: Inbound) -> Inbound:
-        """The same message where it is no such command, or a guest's. Raises PromptFailed."""
-        found = self._prompts.get(inbound.command) if inbound.kind == "message" else None
-        if found is None or self._remote is None or inbound.sender.role == "guest":
+        """The same message where it asks for none. Raises PromptFailed."""
+        found = self.named(inbound)
+        if found is None or self._remote is None:
             return inbound
         server, prompt = found
         language = inbound.sender.language
@@ -50,12 +58,13 @@ class Prompts:
             wanted = " ".join(f"<{each.name}>" if each.required else f"[{each.name}]" for each in prompt.parameters)
             raise PromptFailed(say("prompt_needs", language, usage=f"/{inbound.command} {wanted}"))
         try:
-            words = await self._remote().prompt(server, prompt.name, arguments)
-        except Unreachable as why:
+            async with asyncio.timeout(min(server.seconds, PATIENCE)):
+                words = await self._remote().prompt(server, prompt.name, arguments)
+        except (Unreachable, TimeoutError) as why:
             raise PromptFailed(say("prompt_unreachable", language, server=server.name), again=True) from why
         except Refused as why:
             raise PromptFailed(say("prompt_refused", language, server=server.name, why=str(why)[:300])) from why
-        return replace(inbound, command="", text=harmless(words)[:LONGEST])
+        return replace(inbound, command="", text=harmless(words)[:LONGEST], prompted=True)
 
 
 NO_PROMPTS = Prompts()

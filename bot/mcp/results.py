@@ -8,7 +8,8 @@ from typing import Any
 from bot.errors import FileRefused
 from bot.files import Kept
 from bot.mcp.port import Answered, Piece, Question
-from bot.messages import File
+from bot.messages import File, Json
+from bot.notes import words_of
 from bot.ports import Reader
 from bot.toolkit import Output, ToolContext, ToolFault, readable
 from bot.web.words import harmless
@@ -19,7 +20,8 @@ MOST_FILES = 10
 LARGEST_FILE = 20_000_000
 """Bytes."""
 
-ASKED = """The call was ended, because the server asks the person something first:
+ENDED = "The call was ended, because the server asks the person something first:"
+ASKED = """{ended}
 {questions}
 It was told that nobody answered, and said: {said}
 
@@ -32,11 +34,16 @@ async def output(answered: Answered, context: ToolContext, reader: Reader, *, an
     if answered.questions:
         questions = "\n".join(map(_asked, answered.questions))
         said = _words(answered.pieces) or "nothing"
-        raise ToolFault(ASKED.format(questions=questions, said=said[:500], tool=answer_tool))
+        raise ToolFault(ASKED.format(ended=ENDED, questions=questions, said=said[:500], tool=answer_tool))
     if answered.failed:
         raise ToolFault(_words(answered.pieces) or "The server says that it failed, and not why.")
     shown = await shown_pieces(answered.pieces, context, reader)
     return Output("\n\n".join(filter(None, (str(shown.value), _structured(answered)))), shown.pictures, shown.files)
+
+
+def ended_by_a_question(result: Json) -> bool:
+    """Whether that is what a call's result says."""
+    return words_of(result).startswith(ENDED)
 
 
 async def shown_pieces(pieces: Sequence[Piece], context: ToolContext, reader: Reader) -> Output:

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from bot.history import tool_calls
 from bot.mcp.configured import Server, matches
 from bot.mcp.naming import tool_names
 from bot.mcp.port import Answer, Offer, Offered, Reach, Refused, Unreachable
-from bot.mcp.results import output, shown_pieces
-from bot.messages import Json
+from bot.mcp.results import ended_by_a_question, output, shown_pieces
+from bot.messages import Answered, Json, Returned
 from bot.ports import Reader
 from bot.toolkit import Described, Output, Tool, ToolContext, ToolFault, shorten, tool
 from bot.web.words import harmless
@@ -113,11 +114,25 @@ def _answer_tool(called: Mapping[str, tuple[Server, Offer]], remote: Reach, read
         """
         if name not in called:
             raise ToolFault(f"There is no tool {name!r} of a server. Take the name of the tool whose result asked.")
+        if not await _was_asked(name, arguments, context):
+            raise ToolFault(
+                f"No call of {name} with these arguments was ended by a question here: make the call itself."
+            )
         given = tuple(Answer(each.question, dict(each.fields)) for each in answers)
         server, offer = called[name]
         return await _called(server, offer, arguments, given, remote, reader, context)
 
     return mcp_answer
+
+
+async def _was_asked(name: str, arguments: Json, context: ToolContext) -> bool:
+    """Whether this very call was made before, with whatever leave it needs, and ended by a question: leave to answer is
+    none to call other tools."""
+    record = await context.caller.journal.record() if context.caller else []
+    calls = (call for entry in record if isinstance(entry, Answered) for call in tool_calls(entry))
+    same = {call["id"] for call in calls if call["name"] == name and call["input"] == arguments}
+    results = (each for entry in record if isinstance(entry, Returned) for each in entry.results)
+    return any(each["tool_use_id"] in same and ended_by_a_question(each) for each in results)
 
 
 def _resource_tool(offered: Sequence[tuple[Server, Offered]], remote: Reach, reader: Reader) -> Tool:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Annotated
 
 from pydantic import Field
@@ -19,8 +20,13 @@ DESCRIPTION = """Read a skill: how a certain kind of task is done here, written 
 begin a task that one of them fits, read it, and follow it.
 
 {skills}"""
-SCRIPTS = """To run a script of it, give run_python the name "skill:{name}" among its files, the script's arguments as \
-`arguments`, and this code: import runpy; runpy.run_path("{name}/{script}", run_name="__main__")"""
+SCRIPTS = """To run a script of it with run_python, give that the name "skill:{name}" among its files, the script's \
+arguments as `arguments`, and this code: import runpy; runpy.run_path("{name}/{script}", run_name="__main__")
+
+Where there is code_execution instead, put "skill:{name}" in by upload_files, with the files of the chat that it \
+needs. All of them then lie in the input directory without their folders: run {alone} there, and copy what the person \
+shall get to "$OUTPUT_DIR"."""
+"""Both ways: the words stay in the conversation, which may go on with a model that has the other one."""
 
 
 def skill_tool(skills: Sequence[Skill]) -> Tool:
@@ -77,7 +83,7 @@ def _whole(skill: Skill) -> str:
     names = [*(f"- {each}" for each in skill.files[:MOST_NAMED]), *([f"- and {more} more"] if more > 0 else [])]
     parts = [skill.body, "\n".join(["Files of this skill, to be read with `file`:", *names])]
     if script := next((each for each in skill.files if each.endswith(".py")), ""):
-        parts.append(SCRIPTS.format(name=skill.name, script=script))
+        parts.append(SCRIPTS.format(name=skill.name, script=script, alone=PurePosixPath(script).name))
     return "\n\n".join(parts)
 
 
@@ -91,4 +97,4 @@ def _text(skill: Skill, file: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ToolFault(f"{name} is no text. Give it to run_python as skill:{skill.name}/{name}.") from None
+        raise ToolFault(f"{name} is no text. Take it along to where code runs, as skill:{skill.name}/{name}.") from None

@@ -77,7 +77,8 @@ async def test_a_server_says_what_it_offers_and_answers_calls(server: Server) ->
         assert (tools["echo"].reads, tools["echo"].repeatable) == (True, True)
         assert (tools["book"].reads, tools["book"].repeatable) == (False, False)
         assert [(each.name, [p.required for p in each.parameters]) for each in offered.prompts] == [
-            ("review", [True, False])
+            ("review", [True, False]),
+            ("ponder", []),
         ]
         assert [each.uri for each in offered.resources] == ["note://today", "note://{name}"]
 
@@ -149,10 +150,12 @@ async def test_a_program_that_is_not_there_or_does_not_start_is_told_apart_from_
     async with clients() as to:
         with pytest.raises(Unreachable, match="gone can not be reached \\(FileNotFoundError\\)"):
             await to.offered(Server("gone", "gone", Command("/no/such/program")))
-        silent = Server("silent", "silent", Command(sys.executable, ("-c", "raise SystemExit('no key is set')")))
+        says = "import os; raise SystemExit('no such key: ' + os.environ['KEY'])"
+        silent = Server("silent", "silent", Command(sys.executable, ("-c", says), {"KEY": "xyzzy-4711"}))
         with pytest.raises(Unreachable, match="silent can not be reached"):
             await to.offered(silent)
-    assert "no key is set" in caplog.text
+    assert "no such key: [KEY]" in caplog.text
+    assert "xyzzy" not in caplog.text
 
 
 async def test_a_server_that_is_down_is_a_clear_error_and_answers_when_it_is_back() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,10 +15,14 @@ from bot.adapters.local_wake import LocalWake
 from bot.channels.terminal import TerminalChannel, typed
 from bot.cli.wiring import Local, local
 from bot.intake import accept
+from bot.mcp.configured import Address
 from bot.messages import Person
 from handlers.settings import Settings
 from simulator.script import Line, ScriptedModel, call, scripted, text
+from simulator.serving import serve
 from tests.bots import results
+from tests.cli.process import ROOT, kabar
+from tests.mcp.server import make_server
 from tests.mcp.serving import somewhere
 
 WAIT = 60.0  # seconds; a bound, not a pause
@@ -26,12 +31,15 @@ TIME = {"command": str(Path(sys.executable).parent / "mcp-server-time"), "args":
 
 
 @asynccontextmanager
-async def a_bot(folder: Path, servers: dict[str, Any], *script: Line) -> AsyncIterator[tuple[Local, ScriptedModel]]:
+async def a_bot(
+    folder: Path, servers: dict[str, Any], *script: Line, provider: str = ""
+) -> AsyncIterator[tuple[Local, ScriptedModel]]:
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     async with scripted(*script) as model:
         settings = Settings(
             anthropic_base_url=model.url,
             anthropic_api_key="key",
+            kabar_provider=provider,
             kabar_owner=ANN.id,
             kabar_data=str(folder / "kabar.sqlite3"),
             kabar_files=str(folder / "files"),
@@ -91,3 +99,59 @@ async def test_a_file_with_faults_and_servers_that_are_down_leave_the_bot_as_it_
     assert "There is no field 'token' here." in caplog.text
     assert "secret: NO_SUCH_NAME is not set." in caplog.text
     assert "server=<gone> | does not say what it offers, it goes on without its tools" in caplog.text
+
+
+async def test_a_tool_that_is_called_like_the_provider_s_own_is_there_beside_it(tmp_path: Path) -> None:
+    server = make_server("code")
+
+    @server.tool()
+    async def execution(what: str) -> str:
+        """Run something of ours."""
+        return what
+
+    async with (
+        serve(server.streamable_http_app()) as url,
+        a_bot(tmp_path, {"code": {"url": f"{url}/mcp"}}, text("Hello."), provider="anthropic") as (bot, model),
+    ):
+        await hears(bot, "hi")
+        ours = [tool for tool in model.requests[0]["tools"] if tool.get("description") == "Run something of ours."]
+        assert len(ours) == 1 and "code_execution" in offered(model, 0)
+
+
+async def test_everything_an_owner_may_have_makes_the_same_prompt_in_any_process(tmp_path: Path) -> None:
+    """Of Python's own seeds no order may depend: the tools and the instructions begin every prompt."""
+    folder = tmp_path / "agent"
+    shutil.copytree(ROOT / "agent", folder)
+    server, up = somewhere()
+    gone = {"command": str(tmp_path / "no-such-program")}
+    assert isinstance(server.at, Address)
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"odds": {"url": server.at.url}, "gone": gone}}))
+    peers = {name: {"url": f"https://{name}.example.com", "description": f"All about {name}"} for name in "zyx"}
+    (folder / "peers.json").write_text(json.dumps({"peers": peers}))
+    async with scripted(text("Hello."), text("Hello.")) as model:
+        settings = {
+            "KABAR_PROVIDER": "anthropic",
+            "ANTHROPIC_API_KEY": "key",
+            "ANTHROPIC_BASE_URL": model.url,
+            "KABAR_AGENT_DIR": str(folder),
+        }
+        async with up():
+            for seed in ("1", "2"):
+                async with kabar(
+                    tmp_path, "chat", "--name", seed, settings={**settings, "PYTHONHASHSEED": seed}
+                ) as bot:
+                    await bot.hears(b"hi", end=True)
+                    assert await bot.ends() == 0, bot.output
+    first, second = (json.dumps([each["tools"], each["system"]]) for each in model.requests)
+    assert first == second
+    wanted = {
+        "ask_agent",
+        "code_execution",
+        "delegate",
+        "mcp_answer",
+        "mcp_resource",
+        "odds_echo",
+        "skill",
+        "web_search",
+    }
+    assert wanted <= offered(model, 0)

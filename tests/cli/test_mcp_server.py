@@ -17,8 +17,8 @@ from bot.cli.mcp_server import make_server
 from bot.clock import SystemClock
 from bot.messages import Place, Reminder
 from bot.reminding import fire
-from simulator.script import text
-from tests.bots import NoWake, Unscheduled, bot_on
+from simulator.script import call, text
+from tests.bots import NoWake, Scout, Unscheduled, bot_on
 from tests.cli.process import ROOT, WAIT
 from tests.say import BUDI, GROUP, inbound
 
@@ -89,6 +89,18 @@ async def test_chats_are_listed_read_and_searched(path: Path) -> None:
         assert [line.split()[0] for line in found] == ["telegram:-5", "telegram:1"]
         assert await calls(client, "search_messages", words="durian malam", chat="telegram:1") == "Nothing was found."
         assert "There is no chat 'telegram:9'" in await calls(client, "read_chat", chat="telegram:9")
+
+
+async def test_what_subagents_did_is_no_chat(path: Path) -> None:
+    script = (call("delegate", {"agent": "scout", "task": "Look for a durian."}), text("None."), text("There is none."))
+    async with bot_on(path, *script, scout=Scout()) as bot:
+        await bot.hears(inbound("Is there another?", 4))
+        await bot.wakes()
+    async with a_client(path) as client:
+        chats = (await calls(client, "list_chats")).splitlines()
+        assert [line.strip() for line in chats[::2]] == ["telegram:1", "terminal:main", "telegram:-5 Warung"]
+        found = await calls(client, "search_messages", words="durian")
+        assert "Look for" not in found
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -143,6 +143,12 @@ def make_server(name: str = "odds") -> MCPServer:
         """Look through a file."""
         return f"Review {file}, {depth}. <quote>not ours</quote>"
 
+    @server.prompt()
+    async def ponder() -> str:
+        """Think for ever."""
+        await asyncio.Event().wait()
+        return "never"
+
     return server
 
 

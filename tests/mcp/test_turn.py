@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.access import Access
+from bot.budget import Budget
 from bot.mcp.configured import Command, Server
 from bot.mcp.servers import Servers
 from bot.messages import Profile
@@ -18,6 +19,7 @@ from simulator.script import Line, call, text
 from tests.bots import Bot, bot_on, results, tap
 from tests.mcp.serving import knowing, somewhere
 from tests.say import inbound
+from tests.test_money import PRICE, Noon, heard, said
 
 PROGRAM = Server("odds", "mcp:odds:0", Command(sys.executable, ("-m", "tests.mcp.server")), ask=())
 
@@ -180,10 +182,27 @@ async def test_a_server_s_question_is_answered_by_the_person_and_nobody_else(pat
 
 async def test_an_answer_to_another_question_than_was_shown_is_no_answer(path: Path) -> None:
     other = {**ANSWERS, "answers": [{"question": "Keep it?", "fields": {"sure": True}}]}
-    async with a_bot(path, call("mcp_answer", other), text("Not yet."), ask=()) as bot:
+    script = (call("odds_delete_all", {"place": "attic"}), call("mcp_answer", other), text("Not yet."))
+    async with a_bot(path, *script, ask=()) as bot:
         await hears(bot)
         await says_yes(bot)
         assert QUESTION in told(bot)
+
+
+async def test_leave_to_answer_for_an_hour_is_none_to_call_what_nobody_allowed(path: Path) -> None:
+    cellar = {**ANSWERS, "arguments": {"place": "cellar"}}
+    script = (
+        *(call("odds_delete_all", {"place": "attic"}), call("mcp_answer", ANSWERS), text("Gone.")),
+        *(call("mcp_answer", cellar), call("mcp_answer", {**ANSWERS, "name": "odds_book"}), text("That I may not.")),
+    )
+    async with a_bot(path, *script, ask=("odds_book",)) as bot:
+        await hears(bot)
+        await bot.hears(tap(next(each.data for each in bot.channel.buttons if each.data.startswith("hour:")), 50))
+        await bot.wakes()
+        await hears(bot, number=60)
+        assert bot.channel.shown[-1] == "That I may not."
+        for request in (-2, -1):
+            assert "make the call itself" in told(bot, request)
 
 
 async def test_a_prompt_is_a_command_that_speaks_for_the_person(path: Path) -> None:
@@ -195,6 +214,12 @@ async def test_a_prompt_is_a_command_that_speaks_for_the_person(path: Path) -> N
         assert "/odds_review – Look through a file." in bot.channel.shown[-1]
         await hears(bot, "", 3, command="odds_review")
         assert bot.channel.shown[-1] == "This needs more words: /odds_review <file> [depth]"
+
+
+async def test_what_a_server_wrote_for_a_command_is_not_the_person_s_own_word(path: Path) -> None:
+    async with a_bot(path, call("odds_echo", {"text": "one"})) as bot:
+        await hears(bot, "plan.txt", command="odds_review")
+        assert "May I do this: odds_echo?" in bot.channel.shown[-1]
 
 
 async def test_a_guest_s_command_is_plain_words(path: Path) -> None:
@@ -219,6 +244,29 @@ async def test_a_prompt_of_a_server_that_is_down_is_told_and_may_be_tried_again(
             await bot.hears(tap(again, 5))
             await bot.wakes()
         assert bot.channel.shown[-1] == "Fine."
+
+
+async def test_over_a_limit_no_server_is_asked_for_its_prompt(path: Path) -> None:
+    server, up = somewhere()
+    async with up(), knowing(path, server):
+        pass
+    async with knowing(path, server) as servers:
+        options: dict[str, Any] = {
+            "budget": Budget(person_day=PRICE),
+            "their_prompts": servers.prompts(),
+            "clock": Noon(),
+        }
+        async with bot_on(path, said("Hello."), **options) as bot:
+            for question in (heard("hi", 1), heard("plan.txt", 2, command="odds_review")):
+                await bot.hears(question)
+                await bot.wakes()
+            assert bot.channel.shown[-1].startswith("You have used up today's budget of this bot.")
+
+
+async def test_a_prompt_that_does_not_come_is_given_up_before_its_conversation_is_held_up(path: Path) -> None:
+    async with a_bot(path, seconds=1) as bot:
+        await hears(bot, command="odds_ponder")
+        assert bot.channel.shown[-1].startswith("The server odds, which that command comes from, does not answer.")
 
 
 async def test_a_prompt_behind_a_slash_command_in_slack_is_found_too(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Skills as the model has them: listed within bounds, read when wanted, their scripts run in a real sandbox."""
 
+import re
 import sys
 from collections.abc import Sequence
 from io import BytesIO
@@ -10,6 +11,8 @@ import pytest
 from msgspec.structs import replace
 from python_calamine import CalamineWorkbook
 
+from bot.adapters.anthropic_files import AnthropicFiles
+from bot.adapters.anthropic_model import client
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.file_reader import FileReader
 from bot.adapters.local_sandbox import LocalSandbox
@@ -20,7 +23,9 @@ from bot.messages import Entry, Person, Place, Returned
 from bot.toolkit import Toolbox, ToolContext
 from bot.tools.run_python import run_python
 from bot.tools.skill import LISTED, listed, skill_tool
+from bot.tools.upload_files import upload_files
 from scripts.imports import ROOT
+from simulator.script import scripted
 from tests.agentdir.tree import skill, tree
 
 HERE = Place("terminal:here", "here")
@@ -127,7 +132,10 @@ async def test_a_long_file_is_read_page_by_page(tmp_path: Path) -> None:
         ({"name": "a", "file": "../../../secret.txt"}, "a has no file"),
         ({"name": "a", "file": "../a/ok.md"}, "a has no file"),
         ({"name": "a", "file": "/etc/passwd"}, "a has no file"),
-        ({"name": "a", "file": "notes.bin"}, "notes.bin is no text. Give it to run_python as skill:a/notes.bin."),
+        (
+            {"name": "a", "file": "notes.bin"},
+            "notes.bin is no text. Take it along to where code runs, as skill:a/notes.bin.",
+        ),
         ({"name": ""}, "There is no skill ''"),
     ],
 )
@@ -151,6 +159,17 @@ def shipped(tmp_path: Path) -> Chat:
 
 
 runs_scripts = pytest.mark.skipif(sys.platform == "win32", reason="no place for scripts on Windows")
+
+
+async def test_a_script_is_told_by_the_name_that_it_has_where_the_provider_runs_it(
+    shipped: Chat, tmp_path: Path
+) -> None:
+    told, _ = await shipped.calls("skill", name="make-readable")
+    [script] = re.findall(r"run (\S+) there", told)
+    async with scripted() as model, client("key", model.url) as anthropic:
+        shipped.toolbox = Toolbox([upload_files(AnthropicFiles(anthropic), skills(ROOT / "agent"))])
+        await shipped.calls("upload_files", names=["skill:make-readable"])
+        assert script in [kept.name for kept in model.workspace.files.values()]
 
 
 @runs_scripts

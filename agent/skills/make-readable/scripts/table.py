@@ -34,7 +34,7 @@ def main():
     options = parser.parse_args()
     if not options.file.is_file():
         there = ", ".join(sorted(each.name for each in Path().iterdir() if each.is_file())) or "none"
-        sys.exit(f"There is no file {options.file}. Files here: {there}. Name it among the files of run_python.")
+        sys.exit(f"There is no file {options.file}. Files here: {there}. Take it along.")
     sheet, sheets, rows = read(options.file, options.sheet)
     header, rows = split(rows)
     if not header:
