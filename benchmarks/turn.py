@@ -32,10 +32,12 @@ from handlers.settings import SECRETS
 from simulator import telegram
 from tests.adapters.wire import wire_to
 from tests.bots import NoWake, turns_of
+from tests.cloud import Context
 from tests.emulator import Account, running_emulator
 from tests.packages.events import http_event, telegram_update
 from tests.recorder import RecordingChannel
 
+CONTEXT = Context(30.0)
 RUNS = 51
 LENGTHS = (10, 100, 1000)
 TABLE = "conversations"
@@ -85,7 +87,7 @@ def _webhook(account: Account) -> tuple[float, float]:
         for number in range(RUNS):
             event = http_event("/telegram", telegram_update(number + 1, "hello"), headers)
             began, processor = time.perf_counter(), time.process_time()
-            answer = webhook.handler(event, None)
+            answer = webhook.handler(event, CONTEXT)
             own.append(time.process_time() - processor)
             wall.append(time.perf_counter() - began)
             if answer["statusCode"] != 200:

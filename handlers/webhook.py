@@ -6,7 +6,7 @@ again.
 
 import logging
 import os
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 from mangum import Mangum
@@ -138,7 +138,13 @@ class Function(NamedTuple):
 _function: list[Function] = []
 
 
-def handler(event: Any, context: Any) -> Any:
+class Invocation(Protocol):
+    """Of Lambda's context, what is used here."""
+
+    invoked_function_arn: str
+
+
+def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
     All is made at the first event: importing this module reads no environment and asks nobody anything.
@@ -156,7 +162,7 @@ def handler(event: Any, context: Any) -> Any:
         return run(_fire(function, due, context.invoked_function_arn))
     if event.get("sweep"):
         return run(_sweep(function, context.invoked_function_arn))
-    return function.http(event, context)
+    return function.http(event, cast(Any, context))
 
 
 async def _sweep(function: Function, arn: str) -> Json:
