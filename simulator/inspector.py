@@ -11,8 +11,6 @@ from bot.nested import records_in
 
 MOST_TURNS = 20
 """That are shown, the newest."""
-MOST_CONVERSATIONS = 200
-"""That are listed, those inside calls included."""
 MOST_CHATS = 20
 """That are looked into, those that were written to last."""
 MOST_ENTRIES = 100
@@ -34,9 +32,7 @@ class Inspector:
 
 
 async def _newest(store: SQLiteStore) -> list[TurnView]:
-    listed = await store.conversations(MOST_CONVERSATIONS)
-    chats = [each for each in listed if each.rpartition("/")[0] not in listed]  # what is nested stands in its call
-    found = [turn for chat in chats[:MOST_CHATS] for turn in await _turns_of(store, chat)]
+    found = [turn for chat in await store.conversations(MOST_CHATS) for turn in await _turns_of(store, chat)]
     return sorted(found, key=lambda turn: turn.at)[: -MOST_TURNS - 1 : -1]
 
 
