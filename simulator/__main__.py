@@ -56,11 +56,15 @@ async def run(environment: Mapping[str, str]) -> int:
     simulator = _simulator(demo)
     simulator.world.set_model(demo=demo, name="demo" if demo else _model_name(environment))
     async with _serve_nearby(simulator, int(environment.get("KABAR_SIMULATOR_PORT") or PORT)) as url:
-        bot_port = _free_port()
-        simulator.connect(f"http://127.0.0.1:{bot_port}")
         _tell(url, simulator)
         bot = ["simulator.bot"] if demo else ["bot.cli.main", "serve"]
-        command = [sys.executable, "-m", *bot, "--port", str(bot_port)]
+
+        def command() -> list[str]:
+            """With a port of its own: between two starts somebody else may have taken the last one."""
+            port = _free_port()
+            simulator.connect(f"http://127.0.0.1:{port}")
+            return [sys.executable, "-m", *bot, "--port", str(port)]
+
         await keep_running(simulator.world, stop, command, bot_environment(environment, url, demo=demo))
     return 0
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from simulator.world import World
@@ -18,16 +18,17 @@ _GRACE_SECONDS = 5
 async def keep_running(
     world: World,
     stop: asyncio.Event,
-    command: Sequence[str],
+    command: Callable[[], Sequence[str]],
     environment: Mapping[str, str],
     delays: Sequence[float] = RESTART_DELAYS,
 ) -> None:
-    """Run the command until ``stop``, starting it again whenever it ends. Its output goes where ours goes."""
+    """Run the command until ``stop``, starting it again whenever it ends; it is asked for before each start. Its output
+    goes where ours goes."""
     failures = 0
     while not stop.is_set():
         began = time.monotonic()
         # A session of its own: Ctrl-C reaches us alone, and we end the child in order.
-        process = await asyncio.create_subprocess_exec(*command, env=dict(environment), start_new_session=True)
+        process = await asyncio.create_subprocess_exec(*command(), env=dict(environment), start_new_session=True)
         world.set_bot("waiting")
         status = await _until_over(process, stop)
         if status is None:

@@ -38,17 +38,20 @@ async def running(folder: Path, **settings: str) -> AsyncIterator[str]:
         start_new_session=True,
     )
     assert process.stdout
-    draining = None
+    draining, is_wrong = None, True
     try:
         async with asyncio.timeout(START_WAIT):
             while not (found := re.search(rb"http://127\.0\.0\.1:\d+", await process.stdout.readline())):
                 assert process.returncode is None
         draining = asyncio.create_task(process.stdout.read())
         yield found[0].decode()
+        is_wrong = False
     finally:
         # Asked, not killed: the bot lives in a session of its own and is ended by the simulator alone.
         process.send_signal(signal.SIGINT)
         async with asyncio.timeout(START_WAIT):
             status = await process.wait()
-            await (draining or process.stdout.read())
+            said = await (draining or process.stdout.read())
+        if is_wrong:
+            sys.stdout.write(said.decode(errors="replace"))  # shown beside the failure: why the bot did not answer
     assert status == 0

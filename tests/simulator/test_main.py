@@ -1,6 +1,7 @@
 """`python -m simulator`: the processes, the ports and what the bot is told."""
 
 import asyncio
+import itertools
 import os
 import signal
 import socket
@@ -14,14 +15,18 @@ from simulator.__main__ import bot_environment, run
 from simulator.supervise import keep_running
 from simulator.world import World
 
-FAIL = "import sys; sys.exit(3)"
 HOLD_OPEN = "import sys, time; out = open(sys.argv[1], 'w'); out.write('started\\n'); out.flush(); time.sleep(60)"
 
 
 async def test_a_bot_that_dies_is_started_again_and_people_are_told() -> None:
     world, stop = World(), asyncio.Event()
     watcher = world.watch()
-    running = asyncio.create_task(keep_running(world, stop, [sys.executable, "-c", FAIL], os.environ, delays=(0.01,)))
+    statuses = itertools.count(3)
+
+    def command() -> list[str]:
+        return [sys.executable, "-c", "import sys; sys.exit(int(sys.argv[1]))", str(next(statuses))]
+
+    running = asyncio.create_task(keep_running(world, stop, command, os.environ, delays=(0.01,)))
     seen: list[str] = []
     async with asyncio.timeout(20):
         while seen.count("notice") < 2:
@@ -30,7 +35,7 @@ async def test_a_bot_that_dies_is_started_again_and_people_are_told() -> None:
     stop.set()
     await running
     assert seen[:5] == ["hello", "restarting", "notice", "waiting", "restarting"]
-    assert "exit status 3" in world.bot.detail
+    assert "exit status 4" in world.bot.detail  # how it is started is asked each time: its last port may be taken
 
 
 async def test_the_bot_ends_with_the_simulator(tmp_path: Path) -> None:
@@ -38,7 +43,7 @@ async def test_the_bot_ends_with_the_simulator(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     stop = asyncio.Event()
     command = [sys.executable, "-c", HOLD_OPEN, str(pipe)]
-    running = asyncio.create_task(keep_running(World(), stop, command, os.environ))
+    running = asyncio.create_task(keep_running(World(), stop, lambda: command, os.environ))
     with await asyncio.to_thread(pipe.open) as output:
         assert await asyncio.to_thread(output.readline) == "started\n"
         stop.set()
