@@ -194,7 +194,13 @@ def averages(counts: Mapping[str, Count]) -> dict[str, float]:
         figures = {
             **{name: getattr(count, name) for name in ("worker_s", "read_units", "write_units", "stored_bytes")},
             **{name: getattr(count, name) for name in ("log_lines", "log_bytes", "model_bytes")},
-            **{name: getattr(count, name) for name in ("platform_calls", "platform_bytes")},
+            **{name: getattr(count, name) for name in ("platform_bytes", "everybodys")},
+            "platform_calls": sum(count.platform.values()),
+            "platform_messages": sum(times for method, times in count.platform.items() if _is_message(method)),
+            "model_calls": count.model.calls,
+            "model_input": _uncached(count.model) * ASSUMED.follow_ups
+            + _uncached(_forgotten(count.model)) * (1 - ASSUMED.follow_ups),
+            "model_output": count.model.output,
             "sqs": sum(times for name, times in count.requests.items() if name.startswith("sqs.")),
             "puts": count.requests.get("s3.PUT", 0),
             "gets": count.requests.get("s3.GET", 0),
@@ -202,6 +208,11 @@ def averages(counts: Mapping[str, Count]) -> dict[str, float]:
         for name, value in figures.items():
             total[name] = total.get(name, 0.0) + share * value
     return total
+
+
+def _is_message(method: str) -> bool:
+    """Whether Telegram counts it among what a bot writes."""
+    return method.startswith(("send", "edit")) and method != "sendChatAction"
 
 
 def share_cold(messages: int, worker_s: float) -> float:
@@ -227,6 +238,10 @@ def model_cost(counts: Mapping[str, Count]) -> dict[str, float]:
     warm = sum(share * counts[kind].model.cost for kind, share in SHARES.items()) / 1e6
     cold = sum(share * cost(model, _forgotten(counts[kind].model)) for kind, share in SHARES.items()) / 1e6
     return {"warm": warm, "cold": cold, "average": ASSUMED.follow_ups * warm + (1 - ASSUMED.follow_ups) * cold}
+
+
+def _uncached(counted: Bill | Usage) -> int:
+    return counted.fresh + counted.cache_write + counted.cache_write_long
 
 
 def _forgotten(bill: Bill) -> Usage:
@@ -289,22 +304,22 @@ def markdown(costs: Mapping[str, Any]) -> str:
         [
             f"US dollars a month by the number of messages, {costs['region']}, prices of {costs['prices_checked']}.",
             "",
-            *_bill_table(prices, costs["months"]),
+            *_bill_rows(prices, costs["months"]),
             "",
             *_words(costs),
             "",
             "What is assumed:",
             "",
-            *_table(["", "", ""], assumed),
+            *table(["", "", ""], assumed),
             "",
             "Where the prices come from:",
             "",
-            *_table(["", "AWS's page", "read in"], sources),
+            *table(["", "AWS's page", "read in"], sources),
         ]
     )
 
 
-def _bill_table(prices: Prices, months: Mapping[str, Any]) -> list[str]:
+def _bill_rows(prices: Prices, months: Mapping[str, Any]) -> list[str]:
     head = ["messages", "unit price", *(f"{int(messages):,}" for messages in months)]
     rows = [
         [
@@ -318,7 +333,7 @@ def _bill_table(prices: Prices, months: Mapping[str, Any]) -> list[str]:
     rows += [
         [f"**{what}**", "", *(f"**{_usd(each[name])}**" for each in months.values())] for name, what in sums.items()
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _words(costs: Mapping[str, Any]) -> list[str]:
@@ -350,7 +365,7 @@ def _source(read: str) -> str:
     return f"<{read}>" if read.startswith("https://") else read
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 

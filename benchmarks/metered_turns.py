@@ -64,6 +64,8 @@ class Passed(Struct, frozen=True):
     reads: float = 0.0
     writes: float = 0.0
     stored: int = 0
+    is_everybodys: bool = False
+    """Whether it is a transaction on a counter that every conversation adds to."""
 
 
 class Meter:
@@ -101,7 +103,7 @@ class Meter:
             return
         told = json.decode(answer)
         units = read_units(operation, asked, told), write_units(operation, asked, told)
-        self.passed.append(Passed(service, operation, now, *units, stored=_stored(asked)))
+        self.passed.append(Passed(service, operation, now, *units, _stored(asked), _is_everybodys(asked)))
 
 
 def _stored(asked: dict[str, Any]) -> int:
@@ -110,13 +112,19 @@ def _stored(asked: dict[str, Any]) -> int:
     return sum(item_bytes(put["Item"]) for put in puts if "Item" in put)
 
 
+def _is_everybodys(asked: dict[str, Any]) -> bool:
+    updates = (write["Update"]["Key"]["pk"]["S"] for write in asked.get("TransactItems", []) if "Update" in write)
+    return any(pk.startswith("B#all#") for pk in updates)
+
+
 class Counted:
     """An ASGI app whose requests are counted in bytes, their headers included."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self.bytes = 0
-        self.requests = 0
+        self.calls: Counter[str] = Counter()
+        """By the last part of their address."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counting() -> Message:
@@ -125,7 +133,7 @@ class Counted:
             return message
 
         if scope["type"] == "http":
-            self.requests += 1
+            self.calls[scope["path"].rpartition("/")[2]] += 1
             self.bytes += sum(len(name) + len(value) + 4 for name, value in scope["headers"])
         await self._app(scope, counting, send)
 
@@ -164,8 +172,9 @@ class Count(Struct, frozen=True):
     """What one message asked for, webhook and worker together.
 
     ``worker_s`` are the seconds that its worker was at it. ``requests`` is by service and operation, without the reads
-    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``model`` is what the model's tokens came
-    to; what is sent to it and to the platform is in bytes.
+    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``everybodys`` are the transactions that
+    every conversation has. ``platform`` are its calls by method, ``model`` is what its tokens came to; what is
+    sent to both is in bytes.
     """
 
     worker_s: float
@@ -176,8 +185,9 @@ class Count(Struct, frozen=True):
     log_lines: int
     log_bytes: int
     model_bytes: int
-    platform_calls: int
+    platform: dict[str, int]
     platform_bytes: int
+    everybodys: int
     model: Bill
 
 
@@ -243,13 +253,14 @@ class Town:
 
     async def count(self, kind: str) -> Count:
         before, sizes, bill = len(self._meter.passed), self._sizes(), await self._bill()
+        called = self._platform.calls.copy()
         file = File("photo.png", "image/png", sunset("orange", "brown", 1280, 960)) if kind == "picture" else None
         await self.answered("what is the sum of it" if kind == "tool" else "what is it like " * 12, file)
         ended = time.monotonic()
         passed = [each for each in self._meter.passed[before:] if each.service != "ssm"]
         [woken] = [each.at for each in passed if each.operation == "SendMessage"]
         after = self._sizes()
-        lines, logged, asked, calls, said = (late - early for late, early in zip(after, sizes, strict=True))
+        lines, logged, asked, said = (late - early for late, early in zip(after, sizes, strict=True))
         return Count(
             worker_s=round(ended - woken, 2),
             requests=dict(Counter(f"{each.service}.{each.operation}" for each in passed)),
@@ -259,14 +270,15 @@ class Town:
             log_lines=lines,
             log_bytes=logged,
             model_bytes=asked,
-            platform_calls=calls,
+            platform=dict(self._platform.calls - called),
             platform_bytes=said,
+            everybodys=sum(each.is_everybodys for each in passed),
             model=_less(await self._bill(), bill),
         )
 
     def _sizes(self) -> tuple[int, ...]:
         lines, model, platform = self._lines, self._model, self._platform
-        return lines.lines, lines.bytes, model.bytes, platform.requests, platform.bytes
+        return lines.lines, lines.bytes, model.bytes, platform.bytes
 
     async def _bill(self) -> Bill:
         """What everybody's turns came to in this month."""

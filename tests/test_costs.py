@@ -43,8 +43,9 @@ COUNT = Count(
     log_lines=4,
     log_bytes=496,
     model_bytes=30_000,
-    platform_calls=6,
+    platform={"sendChatAction": 1, "sendMessage": 1, "editMessageText": 4},
     platform_bytes=10_000,
+    everybodys=2,
     model=Bill(turns=1, calls=1, cost=5_000, cache_write=400, cache_read=6_000, output=300),
 )
 COUNTS = dict.fromkeys(SHARES, COUNT)

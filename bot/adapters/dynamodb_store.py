@@ -97,7 +97,7 @@ _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
 gives or takes a third, so that they do not meet again."""
 
-_CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
 """The same for a commit that spends: every conversation of the deployment adds to one of its counters."""
 
 _OVERLOADED = {
@@ -292,7 +292,7 @@ class DynamoDBStore:
         await self._guarded(head, done[room:])
         try:
             if writes := [*spends, *entries, *taken, *done[:room]]:
-                pauses = _CROWD_PAUSES if spends else _CONFLICT_PAUSES
+                pauses = CROWD_PAUSES if spends else _CONFLICT_PAUSES
                 await self._transact([{"Update": update_head}, *writes], pauses)
             else:
                 await self._call(self._client.update_item, **update_head)
