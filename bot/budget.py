@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from bot.messages import (
+    EVERYBODY,
     Answered,
     Bill,
     ChatSettings,
@@ -69,8 +70,8 @@ class Budget(Struct, frozen=True):
         return {
             Counter(f"person:{person.payer}", day_of(at)): self.limit_of(person),
             Counter(f"chat:{chat_of(conversation)}", day_of(at)): self.chat_day,
-            Counter("all", day_of(at)): self.day,
-            Counter("all", month_of(at)): self.month,
+            Counter(EVERYBODY, day_of(at)): self.day,
+            Counter(EVERYBODY, month_of(at)): self.month,
         }
 
     def limit_of(self, person: Person) -> int | None:
