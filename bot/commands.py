@@ -29,7 +29,12 @@ MEMBERS = frozenset(
 )
 """What changes a group for everybody in it, or hands out all that was said there."""
 
-Page = Literal["", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep"]
+ABOUT_ME = ("me", "saya", "aku")
+"""What ``/forget`` may name: who asks, not the conversation."""
+
+Page = Literal[
+    "", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep", "forget_me"
+]
 
 
 class Told(Struct, frozen=True):
@@ -111,7 +116,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
 
 def is_for_members(inbound: Inbound) -> bool:
     """Whether a guest of a group wants what only members may do there. In a chat of their own they may do it all."""
-    if not inbound.place.group or inbound.sender.role != "guest":
+    if not inbound.place.group or inbound.sender.role != "guest" or _is_about_me(inbound):
         return False
     return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
 
@@ -174,9 +179,15 @@ def _model(inbound: Inbound, here: Here) -> Told:
     return Told(text, buttons=rows)
 
 
+def _is_about_me(inbound: Inbound) -> bool:
+    return inbound.command == "forget" and inbound.text.strip().lower().partition(" ")[0] in ABOUT_ME
+
+
 def _forget(inbound: Inbound) -> Told:
     """Asks first: it can not be undone."""
-    language = inbound.sender.language
-    if inbound.text.strip().lower() in ("yes", "ya"):
-        return Told(say("forgotten", language), forget=True)
+    language, about_me = inbound.sender.language, _is_about_me(inbound)
+    if inbound.text.lower().split()[int(about_me) :] in (["yes"], ["ya"]):
+        return Told("", page="doorstep") if about_me else Told(say("forgotten", language), forget=True)
+    if about_me:
+        return Told(say("forget_me", language), buttons=(Button(say("forget_me_yes", language), "do:forget me yes"),))
     return Told(say("forget", language), buttons=(Button(say("forget_yes", language), "do:forget"),))

@@ -65,6 +65,11 @@ def _used(head: Head, now: int) -> int:
     return head.used if now < head.used + DAY or is_nested(head.conversation) else now
 
 
+def unused_before(now: float, keep: int) -> int:
+    """A conversation whose ``Head.used`` is before this was not used for ``keep`` seconds; uses are noted to a day."""
+    return int(now) - keep - DAY
+
+
 def is_nested(conversation: str) -> bool:
     return fnmatchcase(conversation, NESTED)
 

@@ -23,6 +23,7 @@ from bot.doorstep import Doorstep
 from bot.folding import Folding
 from bot.history import DELEGATE
 from bot.illustrated import Illustrated
+from bot.keeping import DAY
 from bot.listening import Listening
 from bot.mcp.prompts import NO_PROMPTS
 from bot.mcp.servers import Servers
@@ -212,6 +213,7 @@ def make_workshop(
         budget=budget,
         reminders=reminders,
         produced=Produced(remote),
+        keep=settings.kabar_keep_days * DAY,
     )
 
     async def close() -> None:

@@ -246,6 +246,7 @@ def turns_of(
     scout: Scout | None = None,
     remote: ProviderFiles | None = None,
     their_prompts: Prompts = NO_PROMPTS,
+    keep: int = 0,
 ) -> tuple[Turns, Agent]:
     """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere. With ``remote`` the
     provider runs code, and searches."""
@@ -288,6 +289,7 @@ def turns_of(
         budget=budget,
         reminders=reminders,
         produced=Produced(remote),
+        keep=keep,
     )
     return turns, agent
 
