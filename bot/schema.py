@@ -40,7 +40,7 @@ from bot.messages import (
 SCHEMA = 2
 """Of what is written from now on."""
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 
 _MARK = b',"v":%d}' % SCHEMA
 _MARKED = re.compile(rb'[{,]"v":(\d{1,9})\}$')

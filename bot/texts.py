@@ -464,6 +464,12 @@ _TEXTS = {
         "Ini tidak dikerjakan: pemanggil belum diberi akses di sini, atau terlalu sering bertanya.",
     ),
     "doing_ask_agent": ("Asking another agent…", "Bertanya kepada agen lain…"),
+    "doctor_looks": ("Looking at everything…", "Memeriksa semuanya…"),
+    "doctor": (
+        "**Examined**: {red} red, {yellow} yellow, {green} green",
+        "**Hasil pemeriksaan**: {red} merah, {yellow} kuning, {green} hijau",
+    ),
+    "menu_doctor": ("what is set up well and what is not", "apa yang sudah beres dan apa yang belum"),
     "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
 }
 

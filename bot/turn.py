@@ -18,7 +18,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import context_page
+from bot import context_page, doctor_page
 from bot.agent import Agent, Waiting
 from bot.approvals import HOUR, allowance, decided, waited_for
 from bot.beginning import Beginnings, Nothing
@@ -35,6 +35,7 @@ from bot.errors import (
     SendError,
     StoreUnavailable,
 )
+from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
 from bot.governor import Governors
@@ -86,9 +87,11 @@ class Turns:
         budget: Budget = NO_LIMITS,
         produced: Produced = NOTHING_PRODUCED,
         keep: int = 0,
+        examine: Examine = nothing_examined,
     ) -> None:
         """``keep`` is for how many seconds a conversation is kept that nobody uses, 0 for ever."""
         self._forgetting = Forgetting(store, blobs, reminders, produced, clock, keep=keep, lease_end=self._lease_end)
+        self._examine = examine
         self._produced = produced
         self._reminders = reminders
         self._store = store
@@ -262,6 +265,8 @@ class Turns:
     async def _answer(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
         if command := context_page.asked_about(journal.own()):
             await context_page.answer(command, journal, self._folding, deadline)
+        elif command := doctor_page.asked_about(journal.own()):
+            await doctor_page.answer(command, journal, delivery, self._examine, deadline)
         else:
             await self._agent.run(journal, delivery, deadline)
 

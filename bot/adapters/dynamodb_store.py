@@ -557,7 +557,7 @@ class DynamoDBStore:
 
     async def _replaced(self, item: Item, name: str, new: bytes) -> None:
         """Somebody who writes or deletes it at this moment wins: what they write is of today's schema."""
-        unchanged = {"ConditionExpression": "#data = :old", "ExpressionAttributeNames": {"#data": name}}
+        unchanged: dict[str, Any] = {"ConditionExpression": "#data = :old", "ExpressionAttributeNames": {"#data": name}}
         values = {":old": item[name]}
         sk = item["sk"]["S"]
         with suppress(_ConditionFailed):

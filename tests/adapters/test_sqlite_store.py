@@ -184,8 +184,8 @@ async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_ha
     await store.receive(said(1))
     store.close()
     with closing(sqlite3.connect(path)) as database:
-        head = "INSERT INTO head (conversation, owner, until_ms, last, since) VALUES (?, '', 0, 0, 1)"
-        database.execute(head, (CHAT,))
+        new = "INSERT INTO head (conversation, owner, until_ms, last, since) VALUES (?, '', 0, 0, 1)"
+        database.execute(new, (CHAT,))
         database.execute("DROP INDEX head_used")
         for column in ("used", "written_by"):
             database.execute(f"ALTER TABLE head DROP COLUMN {column}")

@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from bot.cli.doctor.check import Check, State, examined, green
 from bot.cli.doctor.command import Wanted
+from bot.examining import Check, State, examined, green
 from simulator import serving
 from simulator.model_reply import Refusal
 from simulator.script import overloaded

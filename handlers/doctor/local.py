@@ -15,9 +15,9 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
+from bot.examining import Check, green, red, yellow
 from bot.version import VERSION
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings, names
 
 OLDEST = (3, 11)
