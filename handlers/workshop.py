@@ -1,7 +1,7 @@
 """What the worker needs to run turns: the model, the tools and the platforms' clients. Loaded by the worker alone."""
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -231,7 +231,7 @@ def make_workshop(
 def _examination(settings: Settings, clock: Clock) -> Examine:
     """It is loaded when somebody asks for it: a start must not wait for that."""
 
-    def examine(language: str) -> AsyncIterator[Sequence[Check]]:
+    def examine(language: str) -> AsyncGenerator[Sequence[Check], None]:
         from handlers.doctor.inside import examination
 
         return examination(settings, clock)(language)

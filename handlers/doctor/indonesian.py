@@ -132,6 +132,10 @@ SENTENCES = {
     "Move {} away and bring back a copy; without one the bot begins with an empty file.": (
         "Pindahkan {} dan kembalikan salinannya; tanpa salinan, bot mulai dengan file kosong."
     ),
+    "Others on this machine can read {}, with all that people wrote.": (
+        "Orang lain di mesin ini bisa membaca {}, berisi semua yang ditulis orang."
+    ),
+    "Run: chmod 600 {}": "Jalankan: chmod 600 {}",
     "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
     "Run: chmod 600 .env": "Jalankan: chmod 600 .env",
     "Nobody may talk to this bot.": "Tidak ada yang boleh berbicara dengan bot ini.",

@@ -1,6 +1,6 @@
 """``/doctor``: the examinations that make sense from inside the bot that runs, for its owner's chat."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ SECONDS = 15.0
 def examination(settings: Settings, clock: Clock) -> Examine:
     """``settings`` are the running bot's, with its secrets."""
 
-    async def examine(language: str) -> AsyncIterator[Sequence[Check]]:
+    async def examine(language: str) -> AsyncGenerator[Sequence[Check], None]:
         here = situation(settings, "", deployed=bool(settings.kabar_secrets_path), now=clock.now())
         subjects = {
             "people": local.examine_people(settings),

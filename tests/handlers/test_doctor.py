@@ -3,7 +3,7 @@
 import ast
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -97,7 +97,7 @@ async def test_nobody_else_is_told_anything_and_a_group_neither(chat: Chat) -> N
 async def test_what_is_found_is_shown_in_one_message_while_the_rest_is_looked_at(tmp_path: Path) -> None:
     channel = RecordingChannel(longest=4_000)
 
-    async def examine(language: str) -> AsyncIterator[Sequence[Check]]:
+    async def examine(language: str) -> AsyncGenerator[Sequence[Check], None]:
         yield [green("clock", "It is right.")]
         await channel.until(lambda channel: any("🟢 clock" in text for text in channel.shown))
         yield [red("model", "It has no key.", "Set it.")]
@@ -112,11 +112,11 @@ async def test_what_is_found_is_shown_in_one_message_while_the_rest_is_looked_at
 
 
 async def test_a_process_that_dies_while_it_looks_leaves_another_one_to_look_again(tmp_path: Path) -> None:
-    async def never(language: str) -> AsyncIterator[Sequence[Check]]:
+    async def never(language: str) -> AsyncGenerator[Sequence[Check], None]:
         await asyncio.Event().wait()
         yield ()
 
-    async def well(language: str) -> AsyncIterator[Sequence[Check]]:
+    async def well(language: str) -> AsyncGenerator[Sequence[Check], None]:
         yield [green("clock", "It is right.")]
 
     owned, path = Access(owner=ANN.id), tmp_path / "kabar.sqlite3"
