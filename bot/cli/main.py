@@ -69,6 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     bring.set_defaults(command=_import, quiet=True)
 
+    renew = commands.add_parser("migrate", help="bring what earlier versions kept to this one's schema, at once")
+    renew.add_argument("--check", action="store_true", help="only say what there is to do")
+    renew.set_defaults(command=_migrate, quiet=True)
+
     doctor = commands.add_parser("doctor", help="what is set up well and what is not, with what to do next")
     doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
     doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
@@ -151,6 +155,12 @@ async def _import(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.archive import bring_in
 
     return await bring_in(settings, options.file, replaces=options.replace)
+
+
+async def _migrate(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.migrate import migrate
+
+    return await migrate(settings, check=options.check)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:

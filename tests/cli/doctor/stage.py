@@ -8,12 +8,12 @@ from pathlib import Path
 
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.cli.doctor.check import Check
 from bot.cli.doctor.command import Wanted, diagnosed
-from bot.cli.doctor.slack import MANIFEST
 from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
+from bot.examining import Check
 from bot.ports import Clock
+from handlers.doctor.slack import MANIFEST
 from handlers.door import make_door
 from handlers.settings import Settings, read_settings
 from handlers.webhook import application

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from anthropic import APIStatusError
 
-from bot.cli.doctor.check import Check, green, red, yellow
 from bot.errors import ConfigError, ModelError, ModelUnavailable
+from bot.examining import Check, green, red, yellow
 from bot.ports import Prompt
 from handlers.provider import Provider
 from handlers.settings import Settings, lacks_key, models, provider

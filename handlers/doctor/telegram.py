@@ -12,8 +12,8 @@ from telegram.error import InvalidToken, NetworkError, TelegramError
 
 from bot.channels.telegram.parse import KINDS
 from bot.channels.telegram.send import FloodControl, telegram_bot
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
+from bot.examining import Check, green, red, yellow
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings
 
 PATH = "/telegram"

@@ -17,11 +17,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.channels.slack.calls import Connection
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
+from bot.examining import Check, green, red, yellow
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings
 
-MANIFEST = Path(__file__).parents[3] / "docs/slack-manifest.json"
+MANIFEST = Path(__file__).parents[2] / "docs/slack-manifest.json"
 INSTALL = "under OAuth & Permissions of the app, then install the app again."
 TOKEN_NEXT = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN."  # noqa: S105
 APP_NEXT = (
