@@ -75,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(command=_doctor, quiet=True)
 
+    app = commands.add_parser("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
+    app.add_argument("--url", default="", help="the bot's public address; Socket Mode where none is named")
+    app.add_argument("--link", action="store_true", help="a link that makes the app, instead of the manifest itself")
+    app.set_defaults(command=_manifest, quiet=True)
+
     mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
 
@@ -133,6 +138,13 @@ async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
 
     wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
     return await doctor(settings, wanted, environment(), SystemClock())
+
+
+async def _manifest(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.channels.slack.manifest import creation_link, manifest, written
+
+    app = manifest(options.url)
+    print(creation_link(app) if options.link else written(app))
 
 
 async def _mcp(settings: Settings, options: argparse.Namespace) -> None:

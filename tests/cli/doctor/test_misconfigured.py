@@ -63,6 +63,10 @@ def readable(stage: Stage) -> None:
     (stage.folder / ".env").chmod(0o644)
 
 
+def of_another_app(stage: Stage) -> None:
+    stage.values["SLACK_APP_TOKEN"] = stage.simulator.slack.app_token = "xapp-1-A0OTHER-1-simulator"
+
+
 def off(seconds: float) -> Break:
     return lambda stage: setattr(stage, "clock", FakeClock(time.time() + seconds))
 
@@ -140,6 +144,7 @@ POLLING = (
     Case("app token is a bot token", setting(slack_app_token="xoxb-simulator"), "slack socket mode", "red",
          "connections:write"),
     Case("unknown app token", setting(slack_app_token="xapp-other"), "slack socket mode", "red", "Socket Mode"),
+    Case("tokens of two apps", of_another_app, "slack apps", "red", "under Basic Information of A0KABAR"),
     Case("no connections:write", refuses("apps.connections.open", "missing_scope"), "slack socket mode", "red",
          "connections:write"),
 )  # fmt: skip
