@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="real Telegram by long polling, real Slack by Socket Mode")
     run.add_argument("--take-over", action="store_true", help="remove the webhook Telegram has for this bot")
+    run.add_argument("--demo", action="store_true", help="the demo model answers where no key is set")
     run.set_defaults(command=_run, quiet=False)
 
     serve = commands.add_parser("serve", help="webhooks over HTTP, worker in the same process")
@@ -123,7 +124,7 @@ async def _chat(settings: Settings, options: argparse.Namespace) -> None:
 async def _run(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.run import run
 
-    await run(settings, take_over=options.take_over)
+    await run(settings, take_over=options.take_over, demo=options.demo)
 
 
 async def _serve(settings: Settings, options: argparse.Namespace) -> None:
