@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +71,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     bring.set_defaults(command=_import, quiet=True)
 
+    setup = commands.add_parser("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
+    setup.add_argument("--language", choices=("en", "id"), default="", help="English or Indonesian")
+    setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
+    setup.add_argument("--path", default="/kabar/prod", help="SSM's path of the secrets, with --aws")
+    setup.add_argument("--url", default="", help="the bot's public address: messages come by webhooks")
+    setup.add_argument("--check", action="store_true", help="ask and change nothing; name what is missing")
+    setup.set_defaults(command=_setup, quiet=True)
+
     doctor = commands.add_parser("doctor", help="what is set up well and what is not, with what to do next")
     doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
     doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
@@ -131,6 +140,13 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
     await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
+
+
+async def _setup(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.setup.command import Wanted, setup
+
+    given = {name: getattr(options, name) for name in ("language", "aws", "path", "url", "check")}
+    return await setup(Wanted(**given), os.environ)
 
 
 async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
