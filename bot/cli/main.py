@@ -144,9 +144,11 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
 
 async def _setup(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.setup.command import Wanted, setup
+    from bot.cli.setup.terminal import Terminal
 
+    logs.set_up("ERROR")  # what goes wrong on the way is told in sentences
     given = {name: getattr(options, name) for name in ("language", "aws", "path", "url", "check")}
-    return await setup(Wanted(**given), os.environ)
+    return await setup(Wanted(**given), os.environ, Terminal(sys.stdin, sys.stdout))
 
 
 async def _doctor(settings: Settings, options: argparse.Namespace) -> int:

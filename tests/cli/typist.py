@@ -1,4 +1,4 @@
-"""A person at a real terminal: ``kabar`` in a pseudo-terminal of its own, read and typed into."""
+"""A person at a real terminal: a pseudo-terminal, read and typed into, with a ``kabar`` at its other end."""
 
 import asyncio
 import fcntl
@@ -7,10 +7,12 @@ import re
 import struct
 import sys
 import termios
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from bot.cli.setup.terminal import Terminal
 from tests.cli.process import WAIT, surroundings
 
 ANSI = re.compile(r"\033\[[0-9;]*m")
@@ -20,28 +22,27 @@ ROWS, COLUMNS = 40, 100
 class Typist:
     """``output`` is all that stood on the screen; ``answers`` how many lines were typed."""
 
-    def __init__(self, master: int, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, master: int, ended: Callable[[], Awaitable[int]]) -> None:
         self._master = master
-        self._process = process
+        self._ended = ended
         self._raw = b""
         self._more = asyncio.Event()
         self._seen = 0
         self.answers = 0
-        asyncio.get_running_loop().add_reader(master, self._read)
+        loop = asyncio.get_running_loop()
+        self._reader = threading.Thread(target=self._read, args=(loop,), daemon=True)
+        self._reader.start()
 
     @property
     def output(self) -> str:
         return ANSI.sub("", self._raw.decode(errors="replace")).replace("\r\n", "\n")
 
-    def _read(self) -> None:
-        try:
-            piece = os.read(self._master, 65_536)
-        except OSError:  # Linux: nobody has the terminal open any more
-            piece = b""
-        self._raw += piece
-        if not piece:
-            asyncio.get_running_loop().remove_reader(self._master)
-        self._more.set()
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: who writes to a terminal that nobody reads may have to wait."""
+        with suppress(OSError, RuntimeError):  # nobody has the terminal open any more; the loop is closed
+            while piece := os.read(self._master, 65_536):
+                self._raw += piece
+                loop.call_soon_threadsafe(self._more.set)
 
     async def sees(self, words: str) -> re.Match[str]:
         """Until these words, however they are broken into lines, stand behind what was seen before. ``words`` is a
@@ -69,17 +70,21 @@ class Typist:
         await self.sees(question)
         self.types(line)
 
+    def close(self) -> None:
+        """Once nobody has the other end open."""
+        self._reader.join(WAIT)
+        os.close(self._master)
+
     async def ends(self) -> int:
         """The exit code."""
         async with asyncio.timeout(WAIT):
-            return await self._process.wait()
+            return await self._ended()
 
 
 @asynccontextmanager
 async def at_terminal(folder: Path, *arguments: str, settings: Mapping[str, str]) -> AsyncIterator[Typist]:
-    """``kabar <arguments>`` in this folder, with these settings and no others; killed at the end."""
-    master, terminal = os.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    """``kabar <arguments>`` as a process in this folder, with these settings and no others; killed at the end."""
+    master, terminal = _opened()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli.main", *arguments),
         cwd=folder,
@@ -91,12 +96,35 @@ async def at_terminal(folder: Path, *arguments: str, settings: Mapping[str, str]
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
     )
     os.close(terminal)
-    typist = Typist(master, process)
+    typist = Typist(master, process.wait)
     try:
         yield typist
     finally:
         if process.returncode is None:
             process.kill()
         await process.wait()
-        asyncio.get_running_loop().remove_reader(master)
-        os.close(master)
+        typist.close()
+
+
+@asynccontextmanager
+async def sitting(command: Callable[[Terminal], Awaitable[int]]) -> AsyncIterator[Typist]:
+    """A command in this process, which spares the start of one; stopped at the end."""
+    master, terminal = _opened()
+    input, output = os.fdopen(terminal, closefd=False), os.fdopen(terminal, "w")
+    running = asyncio.ensure_future(command(Terminal(input, output)))
+    typist = Typist(master, lambda: running)
+    try:
+        yield typist
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        input.close()
+        output.close()
+        typist.close()
+
+
+def _opened() -> tuple[int, int]:
+    """Its two ends: the person's and the program's."""
+    master, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    return master, terminal

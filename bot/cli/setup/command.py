@@ -8,17 +8,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bot.cli.setup.checked import checked
-from bot.cli.setup.keepers import EnvFile, Keeper, parameters
+from bot.cli.setup.env_file import EnvFile
+from bot.cli.setup.keeper import Keeper
 from bot.cli.setup.owner import greet, settle_owner
 from bot.cli.setup.steps import Platforms, Way, deliver, platforms
 from bot.cli.setup.talk import Talk
 from bot.cli.setup.terminal import Terminal
 from bot.cli.setup.texts import say
-from bot.cli.setup.thinking import settle_model
 from bot.cli.setup.wrong import Wrong
 from bot.errors import ConfigError
-from bot.logs import set_up
 from handlers.settings import SECRETS
 
 FILE = Path(".env")
@@ -49,11 +47,9 @@ class Wanted(Struct, frozen=True):
     check: bool = False
 
 
-async def setup(wanted: Wanted, environment: Mapping[str, str]) -> int:
+async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Terminal) -> int:
     """The exit code: 1 where ``check`` finds something missing. ``environment`` is the process's own. Raises
     ConfigError where it can not go on."""
-    set_up("ERROR")  # what goes wrong on the way is told in sentences
-    terminal = Terminal()
     if not wanted.check and not terminal.has_person:
         raise ConfigError(say("no_person", wanted.language or _language(environment) or "en"))
     language = wanted.language or _language(environment) or ("en" if wanted.check else "")
@@ -62,6 +58,8 @@ async def setup(wanted: Wanted, environment: Mapping[str, str]) -> int:
         way = Way(aws=wanted.aws, url=_address(wanted.url))
         talk = Talk(terminal, language, await _keeper(wanted, environment))
         if wanted.check:
+            from bot.cli.setup.checked import checked
+
             return await checked(talk, way)
         await _guided(talk, way)
     except Wrong as wrong:
@@ -108,6 +106,8 @@ async def _keeper(wanted: Wanted, environment: Mapping[str, str]) -> Keeper:
         return EnvFile(FILE, environment)
     kept_there = {*SECRETS, "KABAR_OWNER"}
     values = {name: value for name, value in environment.items() if name not in kept_there}
+    from bot.cli.setup.parameters import parameters
+
     keeper = parameters(environment.get("AWS_ENDPOINT_URL", ""), wanted.path.rstrip("/"), values)
     await keeper.read()
     return keeper
@@ -118,6 +118,8 @@ async def _guided(talk: Talk, way: Way) -> None:
     talk.pause()
     found = await platforms(talk, way)
     talk.pause()
+    from bot.cli.setup.thinking import settle_model  # the model's SDK takes a second, and nothing was asked yet
+
     thinks = await settle_model(talk, demo=not way.by_webhook)
     talk.pause()
     owner = await settle_owner(talk, found)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from bot.cli.setup.keepers import Keeper
+from bot.cli.setup.keeper import Keeper
 from bot.cli.setup.terminal import Terminal
 from bot.cli.setup.texts import say
 from bot.cli.setup.wrong import Wrong

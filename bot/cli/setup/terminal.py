@@ -7,11 +7,11 @@ be waited for at the same time.
 import asyncio
 import os
 import shutil
-import sys
 import termios
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 WIDEST = 100
 """Columns; longer lines are hard to read."""
@@ -20,23 +20,23 @@ LONGEST = 65_536
 
 
 class Terminal:
-    def __init__(self) -> None:
-        self._input = sys.stdin.fileno()
-        self._colours = sys.stdout.isatty()
+    def __init__(self, input: TextIO, output: TextIO) -> None:
+        self._input = input.fileno()
+        self._output = output
 
     @property
     def has_person(self) -> bool:
         """Whether somebody can be asked here."""
-        return os.isatty(self._input) and sys.stdout.isatty()
+        return os.isatty(self._input) and self._output.isatty()
 
     def say(self, text: str) -> None:
         """A paragraph, broken between words only: a link stays whole."""
         width = min(shutil.get_terminal_size().columns, WIDEST)
-        print(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False), flush=True)
+        self.show(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False))
 
     def show(self, line: str) -> None:
         """As it is: what is to be copied."""
-        print(line, flush=True)
+        print(line, file=self._output, flush=True)
 
     def good(self, text: str) -> None:
         self.say(f"{self._coloured('✓', 32)} {text}")
@@ -54,7 +54,7 @@ class Terminal:
         with _unseen(self._input):
             self._prompt(question)
             line = await self.line()
-        print(flush=True)  # the person's own was not shown
+        self.show("")  # the person's own end of line was not shown
         return line
 
     async def line(self) -> str:
@@ -66,10 +66,10 @@ class Terminal:
         return line.decode(errors="replace").strip()
 
     def _prompt(self, question: str) -> None:
-        print(f"{self._coloured('?', 36)} {question}: ", end="", flush=True)
+        print(f"{self._coloured('?', 36)} {question}: ", end="", file=self._output, flush=True)
 
     def _coloured(self, mark: str, colour: int) -> str:
-        return f"\033[{colour}m{mark}\033[0m" if self._colours else mark
+        return f"\033[{colour}m{mark}\033[0m" if self._output.isatty() else mark
 
 
 async def _readable(file: int) -> None:

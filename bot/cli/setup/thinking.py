@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 
-import boto3
-from botocore.exceptions import ProfileNotFound
-
 from bot.cli.setup.kinds import ANTHROPIC, expect, kind_of
 from bot.cli.setup.model import models_there, thinker
 from bot.cli.setup.talk import Talk
@@ -81,6 +78,9 @@ async def _by_bedrock(talk: Talk) -> bool | None:
 
 def _region() -> str:
     """Of this machine's AWS profile, "" where it has none."""
+    import boto3
+    from botocore.exceptions import ProfileNotFound
+
     try:
         return boto3.Session().region_name or ""
     except ProfileNotFound:
