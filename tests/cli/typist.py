@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from bot.cli.setup.terminal import Terminal
+from bot.errors import ConfigError
 from tests.cli.process import WAIT, surroundings
 
 ANSI = re.compile(r"\033\[[0-9;]*m")
@@ -71,14 +72,16 @@ class Typist:
         self.types(line)
 
     def close(self) -> None:
-        """Once nobody has the other end open."""
+        """Once nobody has the other end open any more."""
         self._reader.join(WAIT)
         os.close(self._master)
 
     async def ends(self) -> int:
-        """The exit code."""
+        """The exit code; all that was shown until then is in ``output``."""
         async with asyncio.timeout(WAIT):
-            return await self._ended()
+            code = await self._ended()
+            await asyncio.to_thread(self._reader.join)
+            return code
 
 
 @asynccontextmanager
@@ -112,14 +115,21 @@ async def sitting(command: Callable[[Terminal], Awaitable[int]]) -> AsyncIterato
     master, terminal = _opened()
     input, output = os.fdopen(terminal, closefd=False), os.fdopen(terminal, "w")
     running = asyncio.ensure_future(command(Terminal(input, output)))
-    typist = Typist(master, lambda: running)
+
+    async def ended() -> int:
+        try:
+            return await running
+        finally:
+            input.close()
+            output.close()
+
+    typist = Typist(master, ended)
     try:
         yield typist
     finally:
         running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        input.close()
-        output.close()
+        with suppress(asyncio.CancelledError, ConfigError):
+            await ended()
         typist.close()
 
 

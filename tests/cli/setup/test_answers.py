@@ -1,8 +1,5 @@
 """Each answer is tried as it is typed: what is wrong with it is said in a sentence, and it is asked again."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from bot.cli.setup import slack as slack_side
@@ -18,17 +15,10 @@ from simulator.script import overloaded
 from simulator.slack import SCOPES
 from simulator.world import Fault
 from tests.cli.setup.first_answer import set_up
-from tests.cli.setup.stage import ANN, KEY, MODEL, SECRETS, SIGNING_SECRET, Stage, before_anything
+from tests.cli.setup.stage import ANN, KEY, MODEL, SECRETS, SIGNING_SECRET, Stage
 
 ADMIN_KEY, OPENAI_KEY = "sk-ant-admin01-abcdefgh", "sk-proj-abcdefgh"
 AWAY = "http://127.0.0.1:9"
-
-
-@pytest.fixture
-async def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
-    monkeypatch.chdir(tmp_path)
-    async with before_anything(tmp_path) as stage:
-        yield stage
 
 
 def server(stage: Stage, name: str) -> str:
