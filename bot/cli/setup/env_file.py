@@ -22,6 +22,16 @@ LINE = re.compile(
     re.DOTALL,
 )
 """One setting of such a file, with the blank lines before it and the comment behind it."""
+OPEN = re.compile(r"=\s*['\"]")
+"""Begins a quote, which is never closed in a line that can not be read."""
+
+
+class Unreadable(Exception):
+    """``line`` is the first that can not be read, 0 where there is none."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
 
 
 class EnvFile:
@@ -38,7 +48,9 @@ class EnvFile:
         try:
             file = self._file.resolve()  # a link stays one
             before = file.read_bytes().decode(errors="surrogateescape") if file.exists() else ""
-            _replace(file, _with(before, values))
+            _replace(file, with_values(before, values))
+        except Unreadable as error:
+            raise Wrong("env_unreadable", where=self.where, line=str(error.line)) from error
         except OSError as error:
             raise Wrong("env_unwritable", where=self.where, why=error.strerror or type(error).__name__) from error
         self.values |= {**values, **self._environment}
@@ -47,26 +59,35 @@ class EnvFile:
         return bool(self._environment.get(name))
 
 
-def _with(text: str, values: Mapping[str, str]) -> str:
-    """The file's text with these values, each where it stood."""
+def with_values(text: str, values: Mapping[str, str]) -> str:
+    """The file's text with these values, each where it stood; "" takes a line away. Raises Unreadable where a quote
+    that is open swallows one."""
     left = {name: value for name, value in values.items() if value}
-    pieces = []
+    pieces, faulty = [], 0
     for binding in parse_stream(io.StringIO(text, newline="")):
         piece = binding.original.string
-        is_set = binding.value is not None  # a bare name is not
-        if is_set and binding.key in left:
+        blank = piece[: len(piece) - len(piece.lstrip())]
+        if binding.error and OPEN.search(piece):
+            faulty = faulty or binding.original.line + blank.count("\n")
+        if binding.key in left:
             piece = _set(piece, left.pop(binding.key))
-        elif is_set and binding.key in values:
-            piece = piece[: len(piece) - len(piece.lstrip())]
+        elif binding.key in values:
+            piece = blank
         pieces.append(piece)
     kept = "".join(pieces)
-    end = "" if not kept or kept.endswith("\n") else "\n"
-    return kept + end + "".join(f"{name}={_quoted(value)}\n" for name, value in left.items())
+    end = "" if not kept or kept.endswith(("\n", "\r")) else "\n"
+    whole = kept + end + "".join(f"{name}={_quoted(value)}\n" for name, value in left.items())
+    read = {each.key: each.value for each in parse_stream(io.StringIO(whole, newline=""))}
+    if any((read.get(name) or "") != value for name, value in values.items()):
+        raise Unreadable(faulty)
+    return whole
 
 
 def _set(line: str, value: str) -> str:
+    """The same line with another value; a bare name gets its first."""
     found = LINE.fullmatch(line)
-    assert found is not None, "a line that dotenv read is a name and a value"  # noqa: S101
+    if found is None:
+        return f"{line.rstrip()}={_quoted(value)}\n"
     return f"{found['name']}{_quoted(value)}{found['rest']}"
 
 

@@ -370,6 +370,11 @@ TEXTS = {
         "{where} can not be written ({why}). Run kabar setup in a folder that you may write to.",
         "{where} tidak bisa ditulis ({why}). Jalankan kabar setup di folder yang boleh Anda tulisi.",
     ),
+    "env_unreadable": (
+        "{where} can not be read from line {line} on: a quote is not closed there. Close it and run kabar setup again.",
+        "{where} tidak bisa dibaca mulai baris {line}: ada tanda kutip yang tidak ditutup. Tutup lalu jalankan "
+        "kabar setup lagi.",
+    ),
     "aws_credentials": (
         "There are no AWS credentials here that are good. Sign in (aws sso login, or aws configure), or set "
         "AWS_PROFILE.",
