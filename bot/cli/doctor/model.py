@@ -7,6 +7,7 @@ from typing import Literal
 from anthropic import APIStatusError
 
 from bot.cli.doctor.check import Check, green, red, yellow
+from bot.cli.kinds import ANTHROPIC, another
 from bot.errors import ConfigError, ModelError, ModelUnavailable
 from bot.ports import Prompt
 from handlers.provider import Provider
@@ -24,6 +25,8 @@ ASKED = Prompt(
 
 
 async def examine(settings: Settings) -> Sequence[Check]:
+    if provider(settings) == "anthropic" and (is_what := another(settings.anthropic_api_key, ANTHROPIC)):
+        return [red("model", f"ANTHROPIC_API_KEY is {is_what}.", _keys_next(settings))]
     try:
         source = Provider(settings)
     except ConfigError as error:

@@ -15,6 +15,7 @@ from bot.channels.slack.calls import Connection
 from bot.channels.slack.manifest import EVENTS, PATH
 from bot.cli.doctor.check import Check, green, red, yellow
 from bot.cli.doctor.situation import Situation
+from bot.cli.kinds import APP, BOT, another
 from bot.cli.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
 from handlers.settings import Settings
 
@@ -36,8 +37,8 @@ async def examine(settings: Settings, situation: Situation, config_token: str = 
 
 async def _bot(settings: Settings, situation: Situation, config_token: str) -> list[Check]:
     if not settings.slack_bot_token.startswith("xoxb-"):
-        says = "SLACK_BOT_TOKEN is no bot token." if settings.slack_bot_token else "SLACK_BOT_TOKEN is missing."
-        return [red("slack token", f"{says[:-1]}, so the bot can not answer.", TOKEN_NEXT)]
+        is_what = another(settings.slack_bot_token, BOT) or ("no bot token" if settings.slack_bot_token else "missing")
+        return [red("slack token", f"SLACK_BOT_TOKEN is {is_what}: the bot can not answer.", TOKEN_NEXT)]
     connection = Connection(settings.slack_bot_token, settings.slack_api_base_url)
     try:
         about = await answer(connection.client.auth_test())
@@ -124,7 +125,9 @@ async def _way_in(settings: Settings, situation: Situation) -> list[Check]:
         checks.append(_signing(settings))
     elif situation.deployed or not settings.slack_app_token:
         says = "SLACK_SIGNING_SECRET is missing, so every event is refused."
-        checks.append(red("slack signing secret", says, "Copy the Signing Secret from the app's Basic Information."))
+        polls = "" if situation.by_webhook else " For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
+        do = f"Copy the Signing Secret from the app's Basic Information.{polls}"
+        checks.append(red("slack signing secret", says, do))
     return checks
 
 
@@ -137,7 +140,8 @@ def _signing(settings: Settings) -> Check:
 
 async def _socket(settings: Settings) -> Check:
     if not settings.slack_app_token.startswith("xapp-"):
-        return red("slack socket mode", "SLACK_APP_TOKEN is no app-level token.", APP_NEXT)
+        is_what = another(settings.slack_app_token, APP) or "no app-level token"
+        return red("slack socket mode", f"SLACK_APP_TOKEN is {is_what}.", APP_NEXT)
     connection = Connection(settings.slack_app_token, settings.slack_api_base_url)
     try:
         await answer(connection.client.apps_connections_open(app_token=settings.slack_app_token))

@@ -34,9 +34,9 @@ async def thinker(settings: Settings) -> Thinker:
     try:
         await source.model(settings.kabar_model).reply(ASKED, lambda _: None)
     except ModelError as fault:
-        name = "bedrock" if provider(settings) == "bedrock" and trouble(fault) in ("key", "away", "access") else "model"
+        text = _bedrock_s(fault) if provider(settings) == "bedrock" else f"model_{trouble(fault)}"
         why, status = _said(fault, settings.anthropic_api_key), str(status_of(fault))
-        raise Wrong(f"{name}_{trouble(fault)}", model=settings.kabar_model, status=status, why=why) from fault
+        raise Wrong(text, model=settings.kabar_model, status=status, why=why) from fault
     finally:
         await source.close()
     return Thinker(settings.kabar_model, provider(settings))
@@ -51,6 +51,19 @@ async def models_there(settings: Settings) -> list[str]:
         except AnthropicError:
             return []
     return [model.id for model in page.data]
+
+
+def _bedrock_s(fault: ModelError) -> str:
+    """AWS refuses credentials and rights with the same status."""
+    match trouble(fault):
+        case "access" if "security token" in str(fault).lower():
+            return "bedrock_key"
+        case "access":
+            return "bedrock_access"
+        case "away":
+            return "bedrock_away"
+        case other:
+            return f"model_{other}"
 
 
 def _said(fault: ModelError, key: str) -> str:

@@ -49,8 +49,10 @@ class Talk:
         return self.keeper.values.get(name, "").strip()
 
     def settings(self, **changes: str) -> Settings:
-        """Of what is known, with these values in the place of others, by their names in capitals."""
-        return read_settings({**self.keeper.values, **changes})
+        """Of what is known, with these values in the place of others, by their names in capitals; "" forgets what is
+        kept, and what wins over it is then known."""
+        counted = {name: value for name, value in changes.items() if value or not self.keeper.shadowed(name)}
+        return read_settings({**self.keeper.values, **counted})
 
     async def keep(self, values: Mapping[str, str]) -> None:
         await self.keeper.put(values)

@@ -14,9 +14,9 @@ from bot.channels.telegram.parse import KINDS, Me, parse
 from bot.channels.telegram.poll import pending
 from bot.channels.telegram.send import FloodControl, telegram_bot
 from bot.cli.doctor.telegram import PATH
+from bot.cli.kinds import TELEGRAM, kind_of
 from bot.cli.setup.code import is_code
-from bot.cli.setup.kinds import TELEGRAM, expect, kind_of
-from bot.cli.setup.wrong import Wrong
+from bot.cli.setup.wrong import Wrong, expect
 from bot.messages import Person
 from bot.ports import Clock
 
