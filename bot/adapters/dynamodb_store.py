@@ -15,7 +15,10 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
 
 A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. So is what is
 known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version. What can be had again elsewhere is
-``K#<name>`` / ``K``: kept, expires_at.
+``K#<name>`` / ``K``: kept, expires_at. Where the app is installed is ``I#<team>`` / ``I``: installation (JSON), stamp,
+installed_at; what may be done once only is ``O#<name>`` / ``O``: expires_at.
+
+Several bots may share a table: all partition keys and shards of one that has a name begin with it and a slash.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
@@ -54,6 +57,7 @@ from bot.messages import (
     Counter,
     Head,
     Inbound,
+    Installation,
     Numbered,
     Profile,
     Reminder,
@@ -62,6 +66,7 @@ from bot.messages import (
     ToolRun,
     decode_entry,
     decode_inbound,
+    decode_installation,
     decode_profile,
     decode_reminder,
     decode_settings,
@@ -185,11 +190,13 @@ class _Conflict(StoreUnavailable):
 class DynamoDBStore:
     """The Store port on one table made by ``infra/template.yaml`` or ``create_table``."""
 
-    def __init__(self, client: Client, table: str, clock: Clock) -> None:
-        """``client`` may be shared between stores and threads; its own retries and time limits apply."""
+    def __init__(self, client: Client, table: str, clock: Clock, bot: str = "") -> None:
+        """``client`` may be shared between stores and threads; its own retries and time limits apply. ``bot`` is the
+        name of one of several that share the table, with nothing shared between them."""
         self._client = client
         self._table = table
         self._clock = clock
+        self._prefix = f"{bot}/" if bot else ""
 
     async def receive(self, inbound: Inbound) -> Receipt:
         """One conditional put. What is to the bot has no ``expires_at`` until it is answered: it is never swept.
@@ -203,8 +210,8 @@ class DynamoDBStore:
                 self._client.put_item,
                 TableName=self._table,
                 Item={
-                    **_key(inbound.conversation, f"IN#{inbound.key}"),
-                    **_waiting(inbound, now),
+                    **self._key(inbound.conversation, f"IN#{inbound.key}"),
+                    **self._waiting(inbound, now),
                     "inbound": {"B": zlib.compress(encode(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
@@ -228,7 +235,7 @@ class DynamoDBStore:
             answer = await self._call(
                 self._client.update_item,
                 TableName=self._table,
-                Key=_key(conversation, "HEAD"),
+                Key=self._key(conversation, "HEAD"),
                 UpdateExpression=(
                     "SET lease_owner = :owner, until_ms = :until,"
                     " last_seq = if_not_exists(last_seq, :zero), since_seq = if_not_exists(since_seq, :one)"
@@ -252,7 +259,7 @@ class DynamoDBStore:
             await self._call(
                 self._client.update_item,
                 TableName=self._table,
-                Key=_key(head.conversation, "HEAD"),
+                Key=self._key(head.conversation, "HEAD"),
                 UpdateExpression="SET until_ms = :until",
                 ConditionExpression="lease_owner = :owner AND until_ms > :released",
                 ExpressionAttributeValues={
@@ -304,7 +311,7 @@ class DynamoDBStore:
 
     async def head(self, conversation: str) -> Head | None:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_key(conversation, "HEAD"), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._key(conversation, "HEAD"), ConsistentRead=True
         )
         return _head(conversation, answer["Item"]) if "Item" in answer else None
 
@@ -317,7 +324,7 @@ class DynamoDBStore:
             IndexName="pending",
             KeyConditionExpression="pk = :pk AND pending < :expired",
             ExpressionAttributeValues={
-                ":pk": {"S": f"C#{conversation}"},
+                ":pk": self._pk(f"C#{conversation}"),
                 ":expired": {"S": _passing(int(self._clock.now()))},
             },
             ConsistentRead=True,
@@ -340,16 +347,12 @@ class DynamoDBStore:
         Where the client repeated a start whose answer was lost, the first one may be told False.
         """
         if run.result is None:
-            try:
-                await self._call(
-                    self._client.put_item,
-                    TableName=self._table,
-                    Item={**_key(conversation, _call_key(run.call)), "started": {"BOOL": True}},
-                    ConditionExpression="attribute_not_exists(sk)",
-                )
-            except _ConditionFailed:
-                return False
-        elif len(puts := self._puts(conversation, _call_key(run.call), encode(run))) == 1:
+            return await self._held(
+                self._client.put_item,
+                Item={**self._key(conversation, _call_key(run.call)), "started": {"BOOL": True}},
+                ConditionExpression="attribute_not_exists(sk)",
+            )
+        if len(puts := self._puts(conversation, _call_key(run.call), encode(run))) == 1:
             await self._call(self._client.put_item, **puts[0]["Put"])
         else:
             await self._transact(puts)
@@ -368,8 +371,8 @@ class DynamoDBStore:
         return runs
 
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
-        by_key = {_counter_key(counter)["pk"]["S"]: counter for counter in counters}
-        items = await self._get_all([_counter_key(counter) for counter in by_key.values()])
+        by_key = {self._counter_key(counter)["pk"]["S"]: counter for counter in counters}
+        items = await self._get_all([self._counter_key(counter) for counter in by_key.values()])
         return {by_key[item["pk"]["S"]]: _spent(item) for item in items}
 
     async def knows(self, conversation: str) -> bool:
@@ -377,7 +380,7 @@ class DynamoDBStore:
         answer = await self._call(
             self._client.get_item,
             TableName=self._table,
-            Key=_key(conversation, "HEAD"),
+            Key=self._key(conversation, "HEAD"),
             ProjectionExpression="last_seq",
             ConsistentRead=True,
         )
@@ -385,7 +388,7 @@ class DynamoDBStore:
 
     async def profile(self, person: str) -> Profile:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_person_key(person), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._alone("U", person), ConsistentRead=True
         )
         return decode_profile(answer["Item"]["profile"]["B"]) if "Item" in answer else Profile()
 
@@ -396,12 +399,8 @@ class DynamoDBStore:
         if profile.version:
             values = {":before": _number(profile.version)}
             condition = {"ConditionExpression": "profile_version = :before", "ExpressionAttributeValues": values}
-        item = {**_person_key(person), "profile": {"B": encode(kept)}, "profile_version": _number(kept.version)}
-        try:
-            await self._call(self._client.put_item, TableName=self._table, Item=item, **condition)
-        except _ConditionFailed:
-            return False
-        return True
+        item = {**self._alone("U", person), "profile": {"B": encode(kept)}, "profile_version": _number(kept.version)}
+        return await self._held(self._client.put_item, Item=item, **condition)
 
     async def reminders(self, conversation: str) -> list[Reminder]:
         """Asks for one attribute: whoever may read this need not be allowed to read anything else."""
@@ -412,9 +411,9 @@ class DynamoDBStore:
     async def put_reminder(self, reminder: Reminder) -> None:
         conversation = reminder.place.conversation
         item = {
-            **_key(conversation, f"R#{reminder.id}"),
+            **self._key(conversation, f"R#{reminder.id}"),
             "reminder": {"B": encode(reminder)},
-            "due_shard": {"S": f"R{_shard(conversation)}"},
+            "due_shard": {"S": self._shard("R", conversation)},
             "received_at": _number(reminder.at),
         }
         await self._call(self._client.put_item, TableName=self._table, Item=item)
@@ -424,7 +423,7 @@ class DynamoDBStore:
         answer = await self._call(
             self._client.delete_item,
             TableName=self._table,
-            Key=_key(conversation, f"R#{id}"),
+            Key=self._key(conversation, f"R#{id}"),
             ReturnValues="ALL_OLD",
         )
         return "Attributes" in answer
@@ -433,18 +432,69 @@ class DynamoDBStore:
         """Conversation, id and time of those whose time, in Unix seconds, lies between these two, for a sweep. As
         ``overdue``; one that is paused, or told already, may be among them."""
         between = {":since": _number(since), ":before": _number(before)}
-        return [_reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
+        return [self._reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
 
     async def kept(self, name: str) -> bytes | None:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_kept_key(name), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._alone("K", name), ConsistentRead=True
         )
         return bytes(answer["Item"]["kept"]["B"]) if "Item" in answer else None
 
     async def keep(self, name: str, data: bytes) -> None:
         """What nobody keeps again goes by itself."""
-        item = {**_kept_key(name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
+        item = {**self._alone("K", name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
         await self._call(self._client.put_item, TableName=self._table, Item=item)
+
+    async def installation(self, team: str) -> Installation | None:
+        answer = await self._call(
+            self._client.get_item, TableName=self._table, Key=self._alone("I", team), ConsistentRead=True
+        )
+        return decode_installation(answer["Item"]["installation"]["B"]) if "Item" in answer else None
+
+    async def install(self, installation: Installation) -> None:
+        """Asks for nothing that is stored: whoever may write this need not be allowed to read it."""
+        condition = "attribute_not_exists(pk) OR installed_at <= :at"
+        await self._put_installation(installation, condition, {":at": _number(installation.at)})
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        """Where the client repeated a put whose answer was lost, it may be told False of its own."""
+        return await self._put_installation(installation, "stamp = :before", {":before": {"S": stamp}})
+
+    async def _put_installation(self, installation: Installation, condition: str, values: Item) -> bool:
+        item = {
+            **self._alone("I", installation.team),
+            "installation": {"B": encode(installation)},
+            "stamp": {"S": installation.stamp},
+            "installed_at": _number(installation.at),
+        }
+        return await self._held(
+            self._client.put_item, Item=item, ConditionExpression=condition, ExpressionAttributeValues=values
+        )
+
+    async def uninstall(self, team: str, at: int) -> None:
+        await self._held(
+            self._client.delete_item,
+            Key=self._alone("I", team),
+            ConditionExpression="installed_at <= :at",
+            ExpressionAttributeValues={":at": _number(at)},
+        )
+
+    async def first(self, name: str, until: int) -> bool:
+        """Where the client repeated a put whose answer was lost, the first may be told False."""
+        return await self._held(
+            self._client.put_item,
+            Item={**self._alone("O", name), "expires_at": _number(until)},
+            ConditionExpression="attribute_not_exists(pk) OR expires_at <= :now",
+            ExpressionAttributeValues={":now": _number(int(self._clock.now()))},
+        )
+
+    async def _held(self, operation: Callable[..., dict[str, Any]], **request: Any) -> bool:
+        """Whether the condition of this write held, and it was done."""
+        try:
+            await self._call(operation, TableName=self._table, **request)
+        except _ConditionFailed:
+            return False
+        return True
 
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
         return await self._between(conversation, max(first, 1), f"{_entry_key(last)}#:") if first <= last else []
@@ -454,27 +504,26 @@ class DynamoDBStore:
         items = {item["sk"]["S"]: item async for page in pages for item in page}
         return list(_entries(items, first))
 
-    async def every_conversation(self) -> AsyncIterator[str]:
-        async for pk in self._scan("HEAD"):
-            yield pk.removeprefix("C#")
+    def every_conversation(self) -> AsyncIterator[str]:
+        return self._scan("C", "HEAD")
 
-    async def every_profile(self) -> AsyncIterator[str]:
-        async for pk in self._scan("U"):
-            yield pk.removeprefix("U#")
+    def every_profile(self) -> AsyncIterator[str]:
+        return self._scan("U", "U")
 
-    async def _scan(self, sk: str) -> AsyncIterator[str]:
-        """The partition keys that have this sort key, a page of a megabyte at a time, in no order."""
+    async def _scan(self, kind: str, sk: str) -> AsyncIterator[str]:
+        """The names of this kind that have this sort key, a page of a megabyte at a time, in no order."""
+        begins = self._pk(f"{kind}#")
         request: dict[str, Any] = {
             "TableName": self._table,
-            "FilterExpression": "sk = :sk",
+            "FilterExpression": "sk = :sk AND begins_with(pk, :begins)",
             "ProjectionExpression": "pk",
-            "ExpressionAttributeValues": {":sk": {"S": sk}},
+            "ExpressionAttributeValues": {":sk": {"S": sk}, ":begins": begins},
             "ConsistentRead": True,
         }
         while True:
             answer = await self._call(self._client.scan, **request)
             for item in answer["Items"]:
-                yield item["pk"]["S"]
+                yield item["pk"]["S"].removeprefix(begins["S"])
             if "LastEvaluatedKey" not in answer:
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
@@ -493,7 +542,7 @@ class DynamoDBStore:
         own, taken = (head.turn.first, head.turn.inbox) if head.turn is not None else (head.last + 1, ())
         old = {":old": _number(now + REMEMBERED - REPEATS)}
         await self._begin_window(head, own)
-        counters = [_counter_key(counter) for counter in counters_to_forget(conversation, now)]
+        counters = [self._counter_key(counter) for counter in counters_to_forget(conversation, now)]
         await self._guarded(head, self._deletes(await self._get_all(counters)))
         for pages in (
             self._keys(conversation, "R#", "T$"),
@@ -511,7 +560,7 @@ class DynamoDBStore:
 
     async def overdue(self, before: int) -> list[str]:
         items = await self._due("", "< :before", {":before": _number(before)})
-        return list(dict.fromkeys(item["pk"]["S"].removeprefix("C#") for item in items))
+        return list(dict.fromkeys(self._conversation(item) for item in items))
 
     async def _due(self, kind: str, received: str, values: Item) -> list[Item]:
         """One query of one page for each shard of a kind ("R": reminders), oldest first."""
@@ -522,7 +571,7 @@ class DynamoDBStore:
                 TableName=self._table,
                 IndexName="due",
                 KeyConditionExpression=f"due_shard = :shard AND received_at {received}",
-                ExpressionAttributeValues={":shard": {"S": f"{kind}{shard}"}, **values},
+                ExpressionAttributeValues={":shard": {"S": f"{self._prefix}{kind}{shard}"}, **values},
                 Limit=MOST_OVERDUE,
             )
             found += answer["Items"]
@@ -542,7 +591,7 @@ class DynamoDBStore:
             values[":turn"] = {"B": encode(stored.turn)}
         return {
             "TableName": self._table,
-            "Key": _key(head.conversation, "HEAD"),
+            "Key": self._key(head.conversation, "HEAD"),
             "UpdateExpression": f"SET {', '.join(assignments)}{' REMOVE turn' if stored.turn is None else ''}",
             # A release by the client's own repeat, after its first answer was lost, finds the lease released.
             "ConditionExpression": _OURS if release else _OURS_AND_HELD,
@@ -552,7 +601,7 @@ class DynamoDBStore:
     def _guard(self, head: Head) -> dict[str, Any]:
         return {
             "TableName": self._table,
-            "Key": _key(head.conversation, "HEAD"),
+            "Key": self._key(head.conversation, "HEAD"),
             "ConditionExpression": _OURS_AND_HELD,
             "ExpressionAttributeValues": _fence(head),
         }
@@ -600,16 +649,16 @@ class DynamoDBStore:
 
     def _settle(self, conversation: str, key: str, **update: Any) -> dict[str, Any]:
         # Without the condition, an update would make an item of its own for an unknown key, and swallow that message.
-        target = {"TableName": self._table, "Key": _key(conversation, f"IN#{key}")}
+        target = {"TableName": self._table, "Key": self._key(conversation, f"IN#{key}")}
         return {"Update": {**target, "ConditionExpression": "attribute_exists(sk)", **update}}
 
     def _puts(self, conversation: str, sk: str, data: bytes) -> list[dict[str, Any]]:
         """The writes that store ``data``: one item, and more behind it where it is large."""
         zipped = zlib.compress(data)
         first, *rest = [zipped[start : start + CHUNK] for start in range(0, len(zipped), CHUNK)]
-        items = [{**_key(conversation, sk), "zipped": {"B": first}, "chunks": _number(1 + len(rest))}]
+        items = [{**self._key(conversation, sk), "zipped": {"B": first}, "chunks": _number(1 + len(rest))}]
         items += [
-            {**_key(conversation, _chunk_key(sk, number)), "zipped": {"B": chunk}}
+            {**self._key(conversation, _chunk_key(sk, number)), "zipped": {"B": chunk}}
             for number, chunk in enumerate(rest, 1)
         ]
         return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
@@ -619,7 +668,7 @@ class DynamoDBStore:
         added = {name: number for name, number in added.items() if number or name == "amount"}
         update: dict[str, Any] = {
             "TableName": self._table,
-            "Key": _counter_key(spend.counter),
+            "Key": self._counter_key(spend.counter),
             "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in added)}",
             "ExpressionAttributeNames": {f"#{name}": name for name in added},  # some are words of the language
             "ExpressionAttributeValues": {
@@ -631,6 +680,36 @@ class DynamoDBStore:
             update["ConditionExpression"] = "attribute_not_exists(#amount) OR #amount <= :room"
             update["ExpressionAttributeValues"][":room"] = _number(spend.limit - spend.amount)
         return {"Update": update}
+
+    def _pk(self, name: str) -> dict[str, Any]:
+        return {"S": f"{self._prefix}{name}"}
+
+    def _key(self, conversation: str, sk: str) -> Item:
+        return {"pk": self._pk(f"C#{conversation}"), "sk": {"S": sk}}
+
+    def _counter_key(self, counter: Counter) -> Item:
+        return {"pk": self._pk(f"B#{counter.scope}#{counter.period}"), "sk": {"S": "B"}}
+
+    def _alone(self, kind: str, name: str) -> Item:
+        """The key of what is an item of its own: a person (U), what is kept (K), an installation (I), what was asked
+        once (O)."""
+        return {"pk": self._pk(f"{kind}#{name}"), "sk": {"S": kind}}
+
+    def _shard(self, kind: str, conversation: str) -> str:
+        return f"{self._prefix}{kind}{SHARDS[zlib.crc32(conversation.encode()) % len(SHARDS)]}"
+
+    def _conversation(self, item: Item) -> str:
+        return str(item["pk"]["S"]).removeprefix(f"{self._prefix}C#")
+
+    def _reminded(self, item: Item) -> tuple[str, str, int]:
+        return self._conversation(item), item["sk"]["S"].removeprefix("R#"), int(item["received_at"]["N"])
+
+    def _waiting(self, inbound: Inbound, now: int) -> Item:
+        """The state of a message that has just come."""
+        if (expires := passes_at(inbound, now)) is not None:
+            return {"pending": {"S": f"{_passing(expires)}#{inbound.key}"}, "expires_at": _number(expires)}
+        shard = {"due_shard": {"S": self._shard("", inbound.conversation)}, "received_at": _number(now)}
+        return {"pending": {"S": inbound.key}, **shard}
 
     async def _transact(self, writes: list[dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES) -> None:
         size = sum(len(write["Put"]["Item"].get("zipped", {}).get("B", b"")) for write in writes if "Put" in write)
@@ -646,7 +725,7 @@ class DynamoDBStore:
             "TableName": self._table,
             "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
             "ExpressionAttributeValues": {
-                ":pk": {"S": f"C#{conversation}"},
+                ":pk": self._pk(f"C#{conversation}"),
                 ":first": {"S": first},
                 ":end": {"S": end},
                 **(values or {}),
@@ -668,7 +747,7 @@ class DynamoDBStore:
 
     async def _get(self, conversation: str, keys: Iterable[str]) -> dict[str, Item]:
         """The items that are there, by their sort key."""
-        items = await self._get_all([_key(conversation, sk) for sk in dict.fromkeys(keys)])
+        items = await self._get_all([self._key(conversation, sk) for sk in dict.fromkeys(keys)])
         return {item["sk"]["S"]: item for item in items}
 
     async def _get_all(self, wanted: list[Item]) -> list[Item]:
@@ -749,14 +828,6 @@ def _refusal(head: Head, failed: _ConditionFailed) -> Exception:
     return lost(head)
 
 
-def _waiting(inbound: Inbound, now: int) -> Item:
-    """The state of a message that has just come."""
-    if (expires := passes_at(inbound, now)) is not None:
-        return {"pending": {"S": f"{_passing(expires)}#{inbound.key}"}, "expires_at": _number(expires)}
-    shard = {"due_shard": {"S": _shard(inbound.conversation)}, "received_at": _number(now)}
-    return {"pending": {"S": inbound.key}, **shard}
-
-
 def _passing(at: int) -> str:
     """Sorts behind all that is to the bot, as a platform's order begins with a digit; what passes later comes first."""
     return f"~{10**12 - at:012d}"
@@ -766,26 +837,6 @@ def _fence(head: Head) -> Item:
     return {":owner": {"S": head.owner}, ":before": _number(head.last), ":released": _number(0)}
 
 
-def _key(conversation: str, sk: str) -> Item:
-    return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
-
-
-def _counter_key(counter: Counter) -> Item:
-    return {"pk": {"S": f"B#{counter.scope}#{counter.period}"}, "sk": {"S": "B"}}
-
-
-def _person_key(person: str) -> Item:
-    return {"pk": {"S": f"U#{person}"}, "sk": {"S": "U"}}
-
-
-def _kept_key(name: str) -> Item:
-    return {"pk": {"S": f"K#{name}"}, "sk": {"S": "K"}}
-
-
-def _reminded(item: Item) -> tuple[str, str, int]:
-    return item["pk"]["S"].removeprefix("C#"), item["sk"]["S"].removeprefix("R#"), int(item["received_at"]["N"])
-
-
 def _spent(item: Item) -> Spent:
     bill = {name: int(item[name]["N"]) for name in Bill.__struct_fields__ if name in item}
     return Spent(int(item["amount"]["N"]), Bill(**bill))
@@ -793,10 +844,6 @@ def _spent(item: Item) -> Spent:
 
 def _number(value: int) -> dict[str, str]:
     return {"N": str(value)}
-
-
-def _shard(conversation: str) -> str:
-    return SHARDS[zlib.crc32(conversation.encode()) % len(SHARDS)]
 
 
 def _entry_key(seq: int) -> str:
