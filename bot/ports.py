@@ -178,8 +178,8 @@ class Installations(Protocol):
         """Keep it in place of an earlier one of its team; one that was made later stays."""
 
     async def change_installation(self, stamp: str, installation: Installation) -> bool:
-        """Put it in place of the one with this stamp. Atomic: of any number of such changes at once, one is made. False,
-        and nothing is changed, where another one stands there meanwhile, or none."""
+        """Put it in place of the one with this stamp. Atomic: of any number of such changes at once, one is made.
+        False, and nothing is changed, where another one stands there meanwhile, or none."""
 
     async def uninstall(self, team: str, at: int) -> None:
         """Forget what was installed there until this Unix time: an event may come late, after it was installed anew."""

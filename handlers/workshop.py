@@ -313,7 +313,7 @@ def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
         from bot.channels.slack.home import welcome
         from bot.channels.slack.send import SlackChannel
 
-        channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
+        channels["slack"] = SlackChannel(OneToken(settings.slack_bot_token), settings.slack_api_base_url, greeting=welcome)
     if settings.kabar_a2a_keys:
         from bot.channels.a2a.send import A2AChannel
 

@@ -16,7 +16,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.channels.slack.calls import Connection
+from bot.channels.slack.calls import Connection, OneToken
 from bot.cli.doctor.check import Check, green, red, yellow
 from bot.cli.doctor.situation import Situation
 from handlers.settings import Settings
@@ -46,9 +46,9 @@ async def _bot(settings: Settings, situation: Situation, config_token: str) -> l
     if not settings.slack_bot_token.startswith("xoxb-"):
         says = "SLACK_BOT_TOKEN is no bot token." if settings.slack_bot_token else "SLACK_BOT_TOKEN is missing."
         return [red("slack token", f"{says[:-1]}, so the bot can not answer.", TOKEN_NEXT)]
-    connection = Connection(settings.slack_bot_token, settings.slack_api_base_url)
+    connection = Connection(OneToken(settings.slack_bot_token), settings.slack_api_base_url)
     try:
-        answer = await _answer(connection.client.auth_test())
+        answer = await _answer((await connection.client("")).auth_test())
         name = f"The bot is {answer.get('user')} in {answer.get('team')}."
         checks = [green("slack token", name), _scopes(answer)]
         if config_token:
@@ -62,8 +62,9 @@ async def _bot(settings: Settings, situation: Situation, config_token: str) -> l
 
 async def _app(connection: Connection, bot: str, config_token: str, settings: Settings, situation: Situation) -> Check:
     try:
-        about = await _answer(connection.client.bots_info(bot=bot))
-        asked = connection.client.apps_manifest_export(app_id=about["bot"]["app_id"], token=config_token)
+        client = await connection.client("")
+        about = await _answer(client.bots_info(bot=bot))
+        asked = client.apps_manifest_export(app_id=about["bot"]["app_id"], token=config_token)
         app = (await _answer(asked))["manifest"]
     except Refused as refusal:
         do = "Make another app configuration token at api.slack.com/apps for SLACK_CONFIG_TOKEN, or leave it out."
@@ -144,9 +145,10 @@ def _signing(settings: Settings) -> Check:
 async def _socket(settings: Settings) -> Check:
     if not settings.slack_app_token.startswith("xapp-"):
         return red("slack socket mode", "SLACK_APP_TOKEN is no app-level token.", APP_NEXT)
-    connection = Connection(settings.slack_app_token, settings.slack_api_base_url)
+    connection = Connection(OneToken(settings.slack_app_token), settings.slack_api_base_url)
     try:
-        await _answer(connection.client.apps_connections_open(app_token=settings.slack_app_token))
+        client = await connection.client("")
+        await _answer(client.apps_connections_open(app_token=settings.slack_app_token))
     except Refused as refusal:
         return _not_asked("slack socket mode", "SLACK_APP_TOKEN", str(refusal), APP_NEXT)
     finally:
