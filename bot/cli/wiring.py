@@ -14,13 +14,14 @@ from bot.cli.environment import environment
 from bot.clock import SystemClock
 from bot.deadline import Deadline
 from bot.mcp.servers import Servers
-from bot.ports import Blobs, Channel, Clock, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Seal, Wake
 from bot.reminding import fire
 from bot.toolkit import Tool
 from bot.turn import Turns
-from handlers.door import Door, make_door
+from handlers.bots import environment_of
+from handlers.door import Door, Keeper, make_door
 from handlers.servers import IDLE, make_servers
-from handlers.settings import Settings
+from handlers.settings import Settings, many_workspaces
 from handlers.workshop import Parts, Refit, Workshop, local_sandbox, make_workshop, unchanged
 
 INVOCATION = 900.0
@@ -31,7 +32,7 @@ GRACE = 20.0
 
 
 class Local(Struct, frozen=True):
-    store: Store
+    store: Keeper
     wake: Wake
     clock: Clock
     blobs: Blobs
@@ -55,7 +56,8 @@ async def local(
     """
     clock = clock or SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
-    servers = make_servers(settings.kabar_agent_dir, environment(), store, clock, idle=IDLE)
+    values = environment_of(environment(), settings.kabar_bot)
+    servers = make_servers(settings.kabar_agent_dir, values, store, clock, idle=IDLE)
 
     def ours(conversation: str) -> bool:
         """Another process may serve the other channels."""
@@ -88,8 +90,9 @@ async def local(
         scheduler=scheduler,
         sandbox=local_sandbox(settings),
         clock=clock,
-        values=environment(),
+        values=values,
         servers=servers,
+        seal=_seal(settings),
     )
     await servers.load()
 
@@ -102,13 +105,22 @@ async def local(
             if ours(conversation):
                 await wake.wake(conversation, "start")
         scheduler.start()
-        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock))
+        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock, parts.seal))
     finally:
         await scheduler.stop()
         await asyncio.shield(wake.stop(grace))
         await shift.workshop.close()
         await servers.close()
         store.close()
+
+
+def _seal(settings: Settings) -> Seal | None:
+    """Its library is loaded only where something is to be sealed."""
+    if not many_workspaces(settings):
+        return None
+    from bot.adapters.key_seal import KeySeal
+
+    return KeySeal(settings.slack_state_secret)
 
 
 class _Shift:

@@ -19,7 +19,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.channels.slack.calls import Connection, OneToken
 from bot.cli.doctor.check import Check, green, red, yellow
 from bot.cli.doctor.situation import Situation
-from handlers.settings import Settings
+from handlers.door import NO_SEAL, install_faults
+from handlers.settings import Settings, many_workspaces
 
 MANIFEST = Path(__file__).parents[3] / "docs/slack-manifest.json"
 INSTALL = "under OAuth & Permissions of the app, then install the app again."
@@ -36,10 +37,27 @@ class Refused(Exception):
 
 async def examine(settings: Settings, situation: Situation, config_token: str = "") -> Sequence[Check]:
     """``config_token`` is an app configuration token, "" where there is none."""
-    if not settings.slack_bot_token and not settings.slack_app_token and not settings.slack_signing_secret:
+    ways = (settings.slack_bot_token, settings.slack_client_id, settings.slack_app_token, settings.slack_signing_secret)
+    if not any(ways):
         return []
+    if many_workspaces(settings):
+        return [*_installs(settings, situation), *await _way_in(settings, situation)]
     bot, way = await asyncio.gather(_bot(settings, situation, config_token), _way_in(settings, situation))
     return [*bot, *way]
+
+
+def _installs(settings: Settings, situation: Situation) -> list[Check]:
+    """The app is installed by a page: which tokens there are, the store alone knows."""
+    name = "slack installs"
+    if faults := install_faults(settings):
+        return [red(name, "No workspace can install the app.", fault) for fault in faults]
+    if situation.deployed and not settings.kabar_seal_key:
+        return [red(name, "No workspace can install the app.", NO_SEAL)]
+    if settings.kabar_allowed_users.strip() == "*":
+        says = "Whoever installs the app may use it, with all of their workspace, at your cost."
+        return [yellow(name, says, "Take * out of KABAR_ALLOWED_USERS: you are asked about each who writes.")]
+    page = f"{situation.url}/slack/install" if situation.url else "/slack/install"
+    return [green(name, f"Workspaces install the app at {page}.")]
 
 
 async def _bot(settings: Settings, situation: Situation, config_token: str) -> list[Check]:

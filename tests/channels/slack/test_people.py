@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bot.channels.slack.calls import OneToken
 from bot.channels.slack.parse import parse
 from bot.channels.slack.people import MOST_CHARACTERS, MOST_EARLIER
-from bot.channels.slack.calls import OneToken
 from bot.channels.slack.send import SlackChannel
 from bot.messages import Button, Person, Quote
 from bot.ports import Rendered
