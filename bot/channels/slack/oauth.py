@@ -6,6 +6,7 @@ Source: docs.slack.dev/authentication/installing-with-oauth, docs.slack.dev/auth
 
 import asyncio
 import uuid
+from http.client import HTTPException
 
 import msgspec
 from msgspec import Struct
@@ -50,7 +51,7 @@ def _access(app: App, grant: dict[str, str]) -> Json:
         if not code or error.response.status_code >= 500:
             raise SendUncertain(f"HTTP {error.response.status_code}") from error
         raise SendRefused(str(code)) from error
-    except OSError as error:
+    except (OSError, HTTPException, ValueError) as error:  # the last: an answer that is no JSON
         raise SendUncertain(type(error).__name__) from error
     return answer.data if isinstance(answer.data, dict) else {}
 
