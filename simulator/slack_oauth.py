@@ -69,9 +69,13 @@ class OAuth:
             slack, person = self._slack(form.get("team", "")), self._world.person(form.get("user", ""))
         except Mistake as mistake:
             return HTMLResponse(html.escape(str(mistake)), 400)
+        return self._sent_back({"code": self.allow(slack, person.slack_id, query["scope"]), **back})
+
+    def allow(self, slack: Slack, person: str, scope: str) -> str:
+        """A person, by their id, installs the app in a workspace; returns the code."""
         code = f"{secrets.randbelow(10**12)}.{secrets.token_hex(16)}"
-        self._codes[code] = Code(slack, person.slack_id, query["scope"], self._world.now() + CODE_LASTS)
-        return self._sent_back({"code": code, **back})
+        self._codes[code] = Code(slack, person, scope, self._world.now() + CODE_LASTS)
+        return code
 
     def _fault(self, client_id: str, scope: str) -> str:
         if client_id != CLIENT_ID:
