@@ -158,11 +158,13 @@ async def cloud_for(
     for name, value in environment.items():
         patch.setenv(name, value)
     cloud = Cloud(account, queue_url, seconds)
-    async with serve(cloud.app) as cloud.url:
-        consuming = asyncio.create_task(cloud.consume())
-        try:
-            yield cloud
-        finally:
-            consuming.cancel()
-            await asyncio.gather(consuming, return_exceptions=True)
-            await cloud.close()
+    try:
+        async with serve(cloud.app) as cloud.url:
+            consuming = asyncio.create_task(cloud.consume())
+            try:
+                yield cloud
+            finally:
+                consuming.cancel()
+                await asyncio.gather(consuming, return_exceptions=True)
+    finally:
+        await cloud.close()  # after the last request: one more would begin a new environment

@@ -115,6 +115,7 @@ async def test_a_workspace_comes_is_let_in_by_the_owner_and_goes(staged: Staged)
         root = await stage.grid.say("C2GENERAL", "ann", "@Kabar hello")
         answer = await stage.hears(stage.grid, "C2GENERAL", "Hello Ann.")
         assert answer.thread == root.id
+        await stage.simulator.world.wait_until(lambda: not answer.streaming, timeout=20)
 
         # What was on its way when the app was removed ends without a word, and without the model's.
         stage.grid.uninstall()
