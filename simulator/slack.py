@@ -337,8 +337,9 @@ class Slack:
     def uninstall(self) -> None:
         """An admin removes the app: its tokens end, of which Slack tells, and that it is gone, in any order."""
         self.revoked |= {self.bot_token, *self.expires}
-        revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.workspace.bot_user]}}
-        for event in random.sample([revoked, {"type": "app_uninstalled"}], 2):
+        revoked: Json = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.workspace.bot_user]}}
+        gone: Json = {"type": "app_uninstalled"}
+        for event in random.sample([revoked, gone], 2):
             self._push_bare(event)
 
     def _push_bare(self, event: Json) -> None:

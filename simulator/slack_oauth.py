@@ -137,13 +137,15 @@ class OAuth:
 
     def _tokens(self, slack: Slack, scope: str, *, fresh: bool) -> Json:
         """A workspace that has the app already is given the same token again, where tokens do not end."""
-        where, more = slack.workspace, {}
+        where = slack.workspace
+        more: Json = {}
         slack.scopes = frozenset(scope.split(","))
         if self.rotates:
             slack.bot_token = f"xoxe.xoxb-1-{secrets.token_hex(16)}"
             slack.expires[slack.bot_token] = self._world.now() + TOKEN_LASTS
-            more = {"refresh_token": f"xoxe-1-{secrets.token_hex(16)}", "expires_in": TOKEN_LASTS}
-            self._renewals[more["refresh_token"]] = Renewal(slack, scope)
+            renewal = f"xoxe-1-{secrets.token_hex(16)}"
+            self._renewals[renewal] = Renewal(slack, scope)
+            more = {"refresh_token": renewal, "expires_in": TOKEN_LASTS}
         elif fresh and (not slack.bot_token or slack.bot_token in slack.revoked):
             slack.bot_token = f"xoxb-{secrets.token_hex(16)}"
         return {

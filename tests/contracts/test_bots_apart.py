@@ -167,7 +167,7 @@ async def test_a_wake_says_whose_it_is_and_waits_for_no_other_bot_s(aws: Account
     queue = sqs.create_queue(QueueName="wakes.fifo", Attributes=QUEUE)["QueueUrl"]
     for bot in ("", "lola"):
         await SQSWake(sqs, queue, bot).wake(CHAT, "1")
-    received = []
+    received: list[dict[str, Any]] = []
     while len(received) < 2:
         received += sqs.receive_message(QueueUrl=queue, AttributeNames=["All"], MaxNumberOfMessages=10)["Messages"]
     bodies = {each["Attributes"]["MessageGroupId"]: json.loads(each["Body"]) for each in received}
