@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from handlers.settings import Settings, lacks_key
 
 SOME_PLATFORM = (
-    "Nothing to listen to. Run kabar setup. By hand: for Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack set "
-    "SLACK_BOT_TOKEN (xoxb-) and {slack}. Without any account: make run."
+    "Nothing to listen to. Run kabar setup. By hand: for Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack "
+    "set SLACK_BOT_TOKEN (xoxb-) and {slack}. Without any account: make run."
 )
 
 
@@ -59,6 +59,6 @@ def _for_anybody(settings: Settings) -> Iterator[str]:
 def _to_think(settings: Settings) -> Iterator[str]:
     if lacks_key(settings):
         yield (
-            "No model answers yet. Run kabar setup. By hand: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server of "
-            "your own that speaks the Messages API."
+            "No model answers yet. Run kabar setup. By hand: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server "
+            "of your own that speaks the Messages API."
         )
