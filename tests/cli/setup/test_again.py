@@ -5,6 +5,7 @@ import pytest
 from bot.cli.setup.command import Wanted
 from bot.errors import ConfigError
 from simulator import slack, telegram
+from simulator.world import Fault
 from tests.cli.process import kabar
 from tests.cli.setup.first_answer import set_up
 from tests.cli.setup.stage import KEY, SECRETS, Stage
@@ -15,7 +16,10 @@ async def test_ctrl_c_at_a_hidden_question_ends_politely_and_keeps_what_was_answ
         await person.answers_to("Number", "3")
         await person.answers_to("Telegram token", telegram.TOKEN)
         await person.sees("Slack bot token")
+        assert not person.shows_typing
         person.presses("\x03")
+        await person.sees("Stopped")
+        assert person.shows_typing
         assert await person.ends() == 130
         assert "Stopped. What you answered is kept" in person.output
         assert "Traceback" not in person.output
@@ -53,6 +57,29 @@ async def test_what_is_good_no_more_is_asked_for_anew_and_what_is_not_wanted_too
         await person.answers_to(r"Keep it\?", "n")
         await person.sees("This link makes the Slack app")
     assert stage.kept()["TELEGRAM_BOT_TOKEN"] == telegram.TOKEN
+
+
+async def test_what_could_not_be_tried_is_tried_again_with_enter(stage: Stage) -> None:
+    stage.file.write_text(f"TELEGRAM_BOT_TOKEN={telegram.TOKEN}\n")
+    stage.simulator.world.add_fault(Fault("telegram", "getMe", "error", status=502, error="Bad Gateway"))
+    async with stage.sitting() as person:
+        await person.answers_to("Number")
+        await person.sees("press Enter to try the same one")
+        await person.answers_to("Telegram token")
+        await person.sees("✓ Telegram: @kabar_simulator_bot")
+
+
+async def test_an_owner_whom_the_bot_can_not_write_to_any_more_is_not_offered(stage: Stage) -> None:
+    stage.file.write_text(f"SLACK_BOT_TOKEN={slack.BOT_TOKEN}\nANTHROPIC_API_KEY={KEY}\nKABAR_OWNER=42\n")
+    async with stage.sitting() as person:
+        await person.answers_to(r"Number \[2\]")
+        await person.answers_to(r"Keep it\?")
+        await person.answers_to("app-level token, xapp", slack.APP_TOKEN)
+        await person.answers_to(r"Keep it\?")
+        code = (await person.sees(r"send (\w+) to kabar"))[1]
+        await stage.simulator.slack.say("D0ANN", "ann", code)
+        assert await person.ends() == 0
+    assert stage.kept()["KABAR_OWNER"] == "slack:T0KABAR:U0ANN"
 
 
 async def test_a_platform_that_is_not_chosen_again_stays_and_that_is_said(stage: Stage) -> None:
