@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cli.setup.env_file import EnvFile, Unreadable, with_values
@@ -105,6 +105,7 @@ LINE = st.sampled_from(
 VALUE = st.text(st.characters(blacklist_categories=["Cc", "Cs"], blacklist_characters="$"), min_size=1)
 
 
+@settings(max_examples=60)
 @given(
     lines=st.lists(LINE, max_size=8),
     end=st.sampled_from(["", "\n", "\r\n"]),
