@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest import MonkeyPatch
 
-from bot.cli.doctor.check import Check
+from bot.examining import Check
 from tests.cli.doctor import test_misconfigured as local
 from tests.cli.doctor import test_stack as deployed
 from tests.cli.doctor.stage import polling, webhooks

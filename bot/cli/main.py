@@ -71,6 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     bring.set_defaults(command=_import, quiet=True)
 
+    renew = commands.add_parser("migrate", help="bring what earlier versions kept to this one's schema, at once")
+    renew.add_argument("--check", action="store_true", help="only say what there is to do")
+    renew.set_defaults(command=_migrate, quiet=True)
+
     setup = commands.add_parser("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
     setup.add_argument("--language", choices=("en", "id"), default="", help="English or Indonesian")
     setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
@@ -182,6 +186,12 @@ async def _import(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.archive import bring_in
 
     return await bring_in(settings, options.file, replaces=options.replace)
+
+
+async def _migrate(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.migrate import migrate
+
+    return await migrate(settings, check=options.check)
 
 
 async def _evaluate(settings: Settings, options: argparse.Namespace) -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 from botocore.exceptions import BotoCoreError
 
-from bot.cli.doctor import address, aws, folder, local, model, slack, telegram
-from bot.cli.doctor.check import Check, State, examined, red
-from bot.cli.doctor.situation import situation
+from bot.cli.doctor import address, aws, folder
 from bot.cli.doctor.stack import read_stack
 from bot.errors import ConfigError, StoreUnavailable
+from bot.examining import Check, State, examined, red
 from bot.ports import Clock
 from handlers.aws import Aws, Secrets
+from handlers.doctor import local, model, slack, telegram
+from handlers.doctor.situation import situation
 from handlers.settings import Settings, read_settings, with_secrets
 
 COLOURS: dict[State, str] = {"green": "32", "yellow": "33", "red": "31"}

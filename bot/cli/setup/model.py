@@ -4,9 +4,9 @@ from anthropic import AnthropicError
 from msgspec import Struct
 
 from bot.adapters.anthropic_model import client
-from bot.cli.doctor.model import ASKED, status_of, trouble
 from bot.cli.setup.wrong import Wrong
 from bot.errors import ConfigError, ModelError
+from handlers.doctor.model import ASKED, status_of, trouble
 from handlers.provider import NO_KEY, Provider
 from handlers.settings import Settings, provider
 

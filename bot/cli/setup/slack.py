@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from bot.channels.slack.calls import Connection
 from bot.channels.slack.socket import listen
-from bot.cli.kinds import APP, BOT
 from bot.cli.setup.code import is_code
 from bot.cli.setup.wrong import Wrong, expect
-from bot.cli.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound, Person
+from handlers.doctor.kinds import APP, BOT
+from handlers.doctor.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
 
 SHORTEST_SECRET = 16
 """Characters; Slack's have 32."""

@@ -5,10 +5,10 @@ import secrets
 from msgspec import Struct
 
 from bot.channels.slack.manifest import creation_link, manifest
-from bot.cli.doctor.telegram import PATH
 from bot.cli.setup import slack, telegram
 from bot.cli.setup.talk import Talk
 from bot.cli.setup.wrong import Wrong
+from handlers.doctor.telegram import PATH
 
 
 class Way(Struct, frozen=True):

@@ -13,12 +13,12 @@ from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, Networ
 from bot.channels.telegram.parse import KINDS, Me, parse
 from bot.channels.telegram.poll import pending
 from bot.channels.telegram.send import FloodControl, telegram_bot
-from bot.cli.doctor.telegram import PATH
-from bot.cli.kinds import TELEGRAM, kind_of
 from bot.cli.setup.code import is_code
 from bot.cli.setup.wrong import Wrong, expect
 from bot.messages import Person
 from bot.ports import Clock
+from handlers.doctor.kinds import TELEGRAM, kind_of
+from handlers.doctor.telegram import PATH
 
 PAUSE = 1.0
 """Seconds between two looks while messages of others wait, and after Telegram was not reached."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from bot.cli.kinds import ANTHROPIC, kind_of
 from bot.cli.setup.model import models_there, thinker
 from bot.cli.setup.talk import Talk
 from bot.cli.setup.wrong import Wrong, expect
 from bot.models import MODELS
+from handlers.doctor.kinds import ANTHROPIC, kind_of
 from handlers.settings import Settings, lacks_key, provider
 
 PROFILES = {"eu": "eu", "us": "us", "ap": "apac"}

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.cli.kinds import kind_of
+from handlers.doctor.kinds import kind_of
 
 
 class Wrong(Exception):

@@ -8,10 +8,10 @@ from pathlib import Path
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.channels.slack.manifest import manifest
-from bot.cli.doctor.check import Check
 from bot.cli.doctor.command import Wanted, diagnosed
 from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
+from bot.examining import Check
 from bot.ports import Clock
 from handlers.door import make_door
 from handlers.settings import Settings, read_settings

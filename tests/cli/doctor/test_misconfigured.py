@@ -13,8 +13,10 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from bot.cli.doctor.check import Check, State, examined, green
+from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.doctor.command import Wanted
+from bot.clock import SystemClock
+from bot.examining import Check, State, examined, green
 from simulator import serving
 from simulator.model_reply import Refusal
 from simulator.script import overloaded
@@ -61,6 +63,11 @@ def written(name: str, data: str, kabar_data: str = "") -> Break:
 def readable(stage: Stage) -> None:
     (stage.folder / ".env").touch()
     (stage.folder / ".env").chmod(0o644)
+
+
+def readable_data(stage: Stage) -> None:
+    SQLiteStore(stage.values["KABAR_DATA"], SystemClock()).close()
+    Path(stage.values["KABAR_DATA"]).chmod(0o644)
 
 
 def of_another_app(stage: Stage) -> None:
@@ -132,6 +139,7 @@ ANYWHERE = (
     Case("no folder", setting(kabar_agent_dir="nowhere"), "agent folder", "yellow", "kabar check nowhere"),
     Case("broken file", written("broken", "not SQLite at all" * 100, "broken"), "data", "red", "bring back a copy"),
     Case("file in a file", written("file", "x", "file/x"), "data", "red", "Set KABAR_DATA"),
+    Case("open data", readable_data, "data", "yellow", "chmod 600 "),
     Case("open secrets", readable, "secrets file", "yellow", "chmod 600 .env"),
     Case("clock an hour slow", off(-3600), "clock", "red", "NTP"),
     Case("clock a minute fast", off(60), "clock", "yellow", "NTP"),

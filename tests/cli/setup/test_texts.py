@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from bot.cli.doctor.model import Trouble
-from bot.cli.kinds import FORMS
 from bot.cli.setup.texts import TEXTS
+from handlers.doctor.kinds import FORMS
+from handlers.doctor.model import Trouble
 from tests.cli.setup.stage import ROOT
 
 ROOM = ROOT / "bot/cli/setup"

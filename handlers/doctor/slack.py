@@ -13,10 +13,10 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.channels.slack.calls import Connection
 from bot.channels.slack.manifest import EVENTS, PATH
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
-from bot.cli.kinds import APP, BOT, another
-from bot.cli.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
+from bot.examining import Check, green, red, yellow
+from handlers.doctor.kinds import APP, BOT, another
+from handlers.doctor.situation import Situation
+from handlers.doctor.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
 from handlers.settings import Settings
 
 INSTALL = "under OAuth & Permissions of the app, then install the app again."

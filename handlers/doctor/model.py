@@ -6,10 +6,10 @@ from typing import Literal
 
 from anthropic import APIStatusError
 
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.kinds import ANTHROPIC, another
 from bot.errors import ConfigError, ModelError, ModelUnavailable
+from bot.examining import Check, green, red, yellow
 from bot.ports import Prompt
+from handlers.doctor.kinds import ANTHROPIC, another
 from handlers.provider import Provider
 from handlers.settings import Settings, lacks_key, models, provider
 

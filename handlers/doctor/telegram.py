@@ -12,9 +12,9 @@ from telegram.error import InvalidToken, NetworkError, TelegramError
 
 from bot.channels.telegram.parse import KINDS
 from bot.channels.telegram.send import FloodControl, telegram_bot
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
-from bot.cli.kinds import TELEGRAM, another
+from bot.examining import Check, green, red, yellow
+from handlers.doctor.kinds import TELEGRAM, another
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings
 
 PATH = "/telegram"
