@@ -38,7 +38,6 @@ class Typist:
     def output(self) -> str:
         return ANSI.sub("", self._raw.decode(errors="replace")).replace("\r\n", "\n")
 
-    @property
     def shows_typing(self) -> bool:
         """Whether the terminal echoes."""
         return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)

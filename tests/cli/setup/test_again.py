@@ -22,10 +22,10 @@ async def test_ctrl_c_at_a_hidden_question_ends_politely_and_keeps_what_was_answ
         await person.answers_to("Number", "3")
         await person.answers_to("Telegram token", telegram.TOKEN)
         await person.sees("Slack bot token")
-        assert not person.shows_typing
+        assert not person.shows_typing()
         person.presses("\x03")
         await person.sees("Stopped")
-        assert person.shows_typing
+        assert person.shows_typing()
         assert await person.ends() == 130
         assert "Stopped. What you answered is kept" in person.output
         assert "Traceback" not in person.output
