@@ -63,6 +63,8 @@ async def looked(store: DynamoDBStore, clock: FakeClock) -> dict[str, Any]:
         "kept": await store.kept("servers"),
         "installation": await store.installation("T1"),
         "overdue": await store.overdue(now + 1),
+        "unused": await store.unused(now + 1),
+        "upgraded": [done async for done in store.upgraded(writes=False) if done.seen],
         "overdue_reminders": await store.overdue_reminders(now, now + 200),
         "every_conversation": [name async for name in store.every_conversation()],
         "every_profile": [name async for name in store.every_profile()],
