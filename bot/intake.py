@@ -1,27 +1,49 @@
 """In: a proven, parsed message becomes durable, then its chat is woken. The platform hears 200 only after both."""
 
-from bot.messages import Inbound
+import logging
+
+from msgspec.structs import replace
+
+from bot.logs import about, words
+from bot.messages import Arrival, Inbound
+from bot.metrics import tell
 from bot.ports import Clock, Receipt, Store, Wake
 
+log = logging.getLogger(__name__)
 
-async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Receipt:
+
+async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock, *, signed: bool = False) -> Receipt:
     """Store an inbound once and see to it that a worker looks at it. Raises StoreUnavailable where either failed:
     answer 5xx then, the platform's repeat finds the stored message WAITING and wakes again.
 
     What is not to the bot by itself is stored only where it may count: a piece of an album waits for the one that is,
     and wakes nobody; other talk must be in a conversation that the bot is in.
+
+    ``signed``: whoever calls shows a sign of life as soon as this returns.
     """
     if not inbound.addressed and not inbound.album and not await store.knows(inbound.conversation):
         return Receipt.IGNORED
-    receipt = await store.receive(inbound)
-    if not inbound.addressed and inbound.album:
-        return receipt
-    if receipt is Receipt.NEW:
-        await wake.wake(inbound.conversation, inbound.id)
-    elif receipt is Receipt.WAITING:
-        # The first wake may be lost; a name of its own keeps the queue from merging this one with it.
-        await wake.wake(inbound.conversation, f"{inbound.id} again at {clock.now()}")
+    with about(turn=inbound.reference, conversation=inbound.conversation):
+        arrival = Arrival(at_ms=round(clock.now() * 1000), signed=signed)
+        receipt = await store.receive(replace(inbound, arrival=arrival))
+        _tell(inbound, receipt)
+        if not inbound.addressed and inbound.album:
+            return receipt
+        if receipt is Receipt.NEW:
+            await wake.wake(inbound.conversation, inbound.id)
+        elif receipt is Receipt.WAITING:
+            # The first wake may be lost; a name of its own keeps the queue from merging this one with it.
+            await wake.wake(inbound.conversation, f"{inbound.id} again at {clock.now()}")
+        else:
+            return receipt
+        log.info("id=<%s> | woken", inbound.id)
     return receipt
+
+
+def _tell(inbound: Inbound, receipt: Receipt) -> None:
+    measured = {"Accepted": 1} if receipt is Receipt.NEW else {"Doubles": 1}
+    tell(measured, "kind=<%s>, id=<%s>, receipt=<%s> | stored", inbound.kind, inbound.id, receipt.value)
+    words.info("text=<%s> | a person wrote", inbound.words)
 
 
 async def sweep(older_than: float, store: Store, wake: Wake, clock: Clock) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from bot.agent import Agent
 from bot.errors import ModelError
 from bot.history import reply_text, tool_calls
+from bot.logs import about
 from bot.messages import Answered, Ended, Entry, File, Json, Returned
 from bot.nested import Nested, nested
 from bot.notes import words_of
@@ -60,10 +61,10 @@ async def work(subagent: Subagent, task: str, caller: Caller, clock: Clock) -> O
     async with caller.journal.desks:
         try:
             journal = await nested(caller, task, int(clock.now()))
-            about = caller.journal.turn.id, subagent.name, journal.turn.id, journal.resumed
-            log.info("turn=<%s>, subagent=<%s>, nested=<%s>, resumed=<%s> | at work", *about)
-            if not subagent.agent.has_answered(journal):
-                await _go_on(subagent, journal, caller, clock)
+            with about(subagent=subagent.name):
+                log.info("nested=<%s>, resumed=<%s> | at work", journal.turn.id, journal.resumed)
+                if not subagent.agent.has_answered(journal):
+                    await _go_on(subagent, journal, caller, clock)
             return outcome(journal.own())
         finally:
             caller.journal.at_work.discard(caller.call)

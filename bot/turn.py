@@ -38,7 +38,9 @@ from bot.errors import (
 from bot.folding import Folding
 from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
+from bot.logs import about
 from bot.messages import Button, Ended, Head, Inbound
+from bot.metrics import tell, turn_ended
 from bot.moving import move
 from bot.nested import names_in
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
@@ -101,20 +103,22 @@ class Turns:
 
     async def handle(self, conversation: str, deadline: Deadline) -> Outcome:
         """Answer one wake. Raises Retry errors where the store failed or the lease was lost; nothing is lost then."""
-        head = await self._claim(conversation)
-        if head is None:
-            return Outcome(again_in=LEASE / 3)
-        return await first_of(self._work(head, deadline), self._keep_lease(head))
+        with about(conversation=conversation, turn=""):
+            head = await self._claim(conversation)
+            if head is None:
+                return Outcome(again_in=LEASE / 3)
+            return await first_of(self._work(head, deadline), self._keep_lease(head))
 
     async def give_up(self, conversation: str) -> Outcome:
         """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
 
         Raises Retry errors where even that is not possible now.
         """
-        head = await self._claim(conversation)
-        if head is None:
-            raise Retry("Somebody is still at it.")
-        return await first_of(self._give_up(head), self._keep_lease(head))
+        with about(conversation=conversation, turn=""):
+            head = await self._claim(conversation)
+            if head is None:
+                raise Retry("Somebody is still at it.")
+            return await first_of(self._give_up(head), self._keep_lease(head))
 
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
@@ -123,7 +127,11 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
-        delivery = self._delivery(journal)
+        with about(turn=journal.turn.id):
+            return await self._go_on(journal, deadline)
+
+    async def _go_on(self, journal: Journal, deadline: Deadline) -> Outcome:
+        head, delivery = journal.head, self._delivery(journal)
         try:
             await delivery.show_decisions()
             if await self._is_waiting(journal, delivery, deadline):
@@ -133,14 +141,15 @@ class Turns:
             await self._produced.fetch(journal, deadline)
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
-            log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
-            await journal.end(closed=True)
+            log.warning("error=<%s> | nothing can be sent here any more", error)
+            turn_ended(await journal.end(closed=True), "closed", self._clock.now())
             return Outcome()
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
                 return Outcome(again_in=delivery.flood_left)
             await self._wake.wake(head.conversation, f"{journal.turn.id} {journal.turn.invocations}")
+            log.info("invocation=<%d> | out of time, another invocation goes on", journal.turn.invocations)
             await journal.release()
             return Outcome()
         except Later as later:
@@ -186,17 +195,20 @@ class Turns:
             return None
         # Counted before anything else: a turn that kills its process must not do so for ever.
         await journal.update(invocations=journal.turn.invocations + 1, failures=journal.turn.failures + 1)
-        log.info("turn=<%s>, invocation=<%d> | goes on", journal.turn.id, journal.turn.invocations)
+        with about(turn=journal.turn.id):
+            log.info("invocation=<%d> | goes on", journal.turn.invocations)
         return journal
 
     async def _is_decided(self, journal: Journal) -> bool:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
         await self._look(journal)
-        now = self._clock.now()
+        now, before = self._clock.now(), journal.turn.approvals
         # An edit of another turn's question does not answer this one.
         arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
         approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
+            new = sum(bool(each.decision) for each in approvals) - sum(bool(each.decision) for each in before)
+            tell({"ApprovalsDecided": new} if new else {}, "calls=<%d> | decided", new)
             await journal.decide(approvals, used, {allowance(journal.turn, tool): int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
@@ -226,13 +238,14 @@ class Turns:
             await self._delivery(journal).ask(deadline)
 
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
-        last = journal.own()[-1]
+        last, turn = journal.own()[-1], journal.turn
         if isinstance(last, Ended) and last.forget:
             await self._forget(journal)
         elif isinstance(last, Ended) and last.fresh:
-            await journal.end(fresh=True)
+            turn = await journal.end(fresh=True)
         else:
-            await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
+            turn = await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
+        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
 
     async def _forget(self, journal: Journal) -> None:
         """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
@@ -289,7 +302,7 @@ class Turns:
 
     async def _fail(self, error: Exception, journal: Journal) -> None:
         turn = journal.turn
-        log.error("turn=<%s>, conversation=<%s> | failed: %s", turn.id, turn.place.conversation, error)
+        log.error("error=<%s> | failed: %s", type(error).__name__, error)
         sentence = "busy" if isinstance(error, ModelUnavailable) else "failed"
         await journal.append(
             Ended(
@@ -304,6 +317,10 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
+        with about(turn=journal.turn.id):
+            return await self._say_sorry(journal)
+
+    async def _say_sorry(self, journal: Journal) -> Outcome:
         if not self._agent.has_answered(journal):
             await self._fail(Retry("given up"), journal)
         try:
@@ -312,11 +329,13 @@ class Turns:
             await journal.release()
             return Outcome(again_in=later.seconds)
         except SendError as error:
-            log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
-        if isinstance(last := journal.own()[-1], Ended) and last.forget:
+            log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
+        last, turn = journal.own()[-1], journal.turn
+        if isinstance(last, Ended) and last.forget:
             await self._forget(journal)
         else:
-            await journal.end()
+            turn = await journal.end()
+        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
         return Outcome()
 
     # Watching over it

@@ -29,7 +29,7 @@ PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
-SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
+SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -138,7 +138,11 @@ class Settings(Struct, frozen=True):
     kabar_agent_dir: str = "agent"
     kabar_agent_prefix: str = ""
 
+    # What is watched: how much is logged; whether people's words are in it too (on, off); and on AWS the name of this
+    # deployment, under which CloudWatch counts: empty for no metrics.
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
+    kabar_log_content: str = "off"
+    kabar_metrics: str = ""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

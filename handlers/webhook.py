@@ -6,6 +6,7 @@ again.
 
 import logging
 import os
+import time
 from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
@@ -16,18 +17,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot import logs
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, StoreUnavailable
 from bot.intake import accept, sweep
+from bot.logs import about
 from bot.messages import Inbound, Json
+from bot.metrics import tell
 from bot.ports import Receipt
 from handlers.aws import Aws, Secrets
 from handlers.door import Door, Doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings, read_settings
+from handlers.watching import begin_watching
 
 log = logging.getLogger(__name__)
 
@@ -47,14 +50,19 @@ class DoorSource(Protocol):
 
 def application(doors: DoorSource) -> Starlette:
     async def telegram(request: Request) -> Response:
+        began = time.monotonic()
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        receipt = await _accept(inbound, door) if inbound else Receipt.IGNORED
+        starts = inbound is not None and inbound.kind == "message" and inbound.addressed
+        receipt = await _accept(inbound, door, signed=starts) if inbound else Receipt.IGNORED
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
-        if inbound and inbound.kind == "message" and inbound.addressed and receipt is Receipt.NEW:
+        if inbound and starts and receipt is Receipt.NEW:
+            took = max(round((time.monotonic() - began) * 1000), 1)
+            with about(turn=inbound.reference, conversation=inbound.conversation):
+                tell({"FirstSign": took}, "ms=<%d> | typing is shown", took)
             return JSONResponse(typing_reply(inbound))
         return Response()
 
@@ -69,6 +77,8 @@ def application(doors: DoorSource) -> Starlette:
             if received.status != 401:
                 for inbound in received.inbounds:
                     await _accept(inbound, door)
+                if received.status >= 400:
+                    _tell_refused(received.status)
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
@@ -81,7 +91,7 @@ def application(doors: DoorSource) -> Starlette:
             Route("/slack/events", slack, methods=["POST"]),
             Route("/healthz", healthz),
         ],
-        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
+        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again, HTTPException: _refuse},
     )
 
 
@@ -114,15 +124,25 @@ def _json_object(body: bytes, content_type: str) -> Json:
     return value
 
 
-async def _accept(inbound: Inbound, door: Door) -> Receipt:
-    receipt = await accept(inbound, door.store, door.wake, door.clock)
-    log.info("conversation=<%s>, id=<%s>, receipt=<%s> | inbound", inbound.conversation, inbound.id, receipt.value)
-    return receipt
+async def _accept(inbound: Inbound, door: Door, *, signed: bool = False) -> Receipt:
+    return await accept(inbound, door.store, door.wake, door.clock, signed=signed)
 
 
 async def _try_again(_: Request, error: Exception) -> Response:
-    log.error("%s | not stored, the platform will send it again", error)
+    log.error("error=<%s> | not stored, the platform will send it again", error)
+    _tell_refused(503)
     return Response(status_code=503)
+
+
+async def _refuse(_: Request, refusal: Exception) -> Response:
+    if not isinstance(refusal, HTTPException):
+        raise TypeError("Registered for HTTPException alone.")
+    _tell_refused(refusal.status_code)
+    return Response(status_code=refusal.status_code, headers=refusal.headers)
+
+
+def _tell_refused(status: int) -> None:
+    tell({"Refused": 1}, "status=<%d> | refused", status, by=str(status))
 
 
 class Function(NamedTuple):
@@ -152,7 +172,7 @@ def handler(event: Any, context: Invocation) -> Any:
     event_loop()
     if not _function:
         settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
+        begin_watching(settings)
         aws = Aws(settings.aws_endpoint_url)
         store, wake, clock = aws_parts(settings, aws)
         doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)

@@ -20,7 +20,6 @@ import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 from msgspec.structs import replace
 
-from bot import logs
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.lambda_sandbox import CONFIG as PATIENT
@@ -40,6 +39,7 @@ from handlers.door import aws_parts
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings, read_settings, with_secrets
+from handlers.watching import begin_watching
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class Worker:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
-            log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
+            log.error("wake=<%s> | not a wake of ours, dropped", record["messageId"])
             return True
         receipt = record["receiptHandle"] if hide else None
         try:
@@ -247,7 +247,7 @@ def environment_worker() -> Worker:
     """This execution environment's worker, made of its settings at the first event."""
     if not _worker:
         settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
+        begin_watching(settings)
         _worker.append(Worker(settings))
     return _worker[0]
 

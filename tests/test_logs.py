@@ -31,7 +31,7 @@ def written() -> Iterator[io.StringIO]:
     "secret", [TELEGRAM, SLACK, SLACK_APP, MODEL, SEARCH, f"Bearer {MODEL}", TELEGRAM.replace(":", "%3A")]
 )
 def test_a_secret_is_cut_out_of_any_line(written: io.StringIO, secret: str) -> None:
-    logs.set_up("INFO")
+    logs.set_up("INFO", content=True)
     logging.getLogger("some.library").info("POST https://api.example/bot%s/getMe", secret)
     assert secret not in written.getvalue()
     assert "[secret]" in written.getvalue()

@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         settings = read_settings(environment())
-        logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
+        level = "WARNING" if options.quiet else settings.kabar_log_level
+        logs.set_up(level, content=settings.kabar_log_content == "on")
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
         print(f"kabar: {error}", file=sys.stderr)
