@@ -43,7 +43,8 @@ async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock, *, si
 def _tell(inbound: Inbound, receipt: Receipt) -> None:
     measured = {"Accepted": 1} if receipt is Receipt.NEW else {"Doubles": 1}
     tell(measured, "kind=<%s>, id=<%s>, receipt=<%s> | stored", inbound.kind, inbound.id, receipt.value)
-    words.info("text=<%s> | a person wrote", inbound.words)
+    if receipt is Receipt.NEW:
+        words.info("text=<%s> | a person wrote", inbound.words)
 
 
 async def sweep(older_than: float, store: Store, wake: Wake, clock: Clock) -> int:

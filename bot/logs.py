@@ -41,6 +41,7 @@ QUIET = (
     "anthropic",
     "a2a",
     "asyncio",
+    "mangum",
     "opentelemetry",
     "uvicorn",
 )

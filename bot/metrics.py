@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 NAMESPACE = "Kabar"
 
-Unit = Literal["Count", "Milliseconds", "None"]
+Unit = Literal["Count", "Milliseconds", "Percent", "None"]
 
 METRICS: dict[str, tuple[Unit, str]] = {
     # what came in
@@ -26,6 +26,7 @@ METRICS: dict[str, tuple[Unit, str]] = {
     "Refused": ("Count", "Status"),
     # turns, and how long people wait: all from when the message reached us
     "Turns": ("Count", "Outcome"),
+    "FailedShare": ("Percent", ""),  # of each turn 100 or 0: the average is the share
     "Waited": ("Milliseconds", ""),  # until a worker took it up
     "FirstSign": ("Milliseconds", ""),
     "FirstToken": ("Milliseconds", ""),
@@ -35,6 +36,7 @@ METRICS: dict[str, tuple[Unit, str]] = {
     "CacheReadTokens": ("Count", ""),
     "CacheWriteTokens": ("Count", ""),
     "OutputTokens": ("Count", ""),
+    "CacheShare": ("Percent", ""),  # of what the model read in each turn
     "Cost": ("None", ""),  # US dollars
     "ModelRetries": ("Count", ""),
     # what else goes wrong, or waits
@@ -81,13 +83,15 @@ def turn_ended(turn: Turn, outcome: str, now: float) -> None:
     """The last line of a turn: how it ended, how long it took, what it cost."""
     bill, times = turn.total, turn.times
     written = bill.cache_write + bill.cache_write_long
-    values: dict[str, float] = {"Turns": 1}
+    prompt = bill.fresh + written + bill.cache_read
+    values: dict[str, float] = {"Turns": 1, "FailedShare": 100 if outcome == "failed" else 0}
     if bill.calls:
         values |= {
             "FreshTokens": bill.fresh,
             "CacheReadTokens": bill.cache_read,
             "CacheWriteTokens": written,
             "OutputTokens": bill.output,
+            "CacheShare": round(100 * bill.cache_read / prompt, 1) if prompt else 0,
             "Cost": bill.cost / 1_000_000,
         }
     answer = sign = token = 0
