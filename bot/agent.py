@@ -214,6 +214,7 @@ class Agent:
         except Interjected as more:
             said = await self._listening.understood(more.said, journal.head.settings)
             await journal.append(Returned(turn=journal.turn.id, results=(), said=said), taken=more.said)
+            _tell_added(more.said)
         except PromptTooLong:
             await self._shrink(journal, deadline)
         except (ModelUnavailable, OutOfTime) as error:
@@ -301,6 +302,7 @@ class Agent:
         except BudgetExceeded as over:
             log.warning("budget=<spent> | the last call: %s", over)
             await journal.append(replace(returned, note=LAST_CALL), taken=taken)
+        _tell_added(taken)
 
     async def _denied(self, answered: Answered, calls: list[Json], journal: Journal) -> dict[str, str]:
         """Why calls of this reply are not made, by their ids. Raises Waiting while one of them waits for a person."""
@@ -344,6 +346,12 @@ async def _or_pause(work: Coroutine[Any, Any, Outcome]) -> Outcome | Pause:
         return await work
     except Pause as pause:
         return pause
+
+
+def _tell_added(said: Sequence[Inbound]) -> None:
+    if said:
+        others = " ".join(each.reference for each in said)
+        log.info("messages=<%d>, others=<%s> | added", len(said), others)
 
 
 def _tell(call: Json, tool: Tool | None, outcome: Outcome, ms: int) -> None:

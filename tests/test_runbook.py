@@ -14,13 +14,8 @@ RUNBOOK = (ROOT / "docs/runbook.md").read_text()
 SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", RUNBOOK, re.DOTALL | re.MULTILINE))
 RESOURCES = read_template()["Resources"]
 ALARMS = {name: each for name, each in RESOURCES.items() if each["Type"] == "AWS::CloudWatch::Alarm"}
-DASHBOARD = str(RESOURCES["Dashboard"]["Properties"]["DashboardBody"])
-
-QUERIES = [
-    query
-    for body in SECTIONS.values()
-    for query in re.findall(r"^```\n(fields .*?)^```", body, re.DOTALL | re.MULTILINE)
-]
+DASHBOARD: str = RESOURCES["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+QUERIES = re.findall(r"^```\n(fields .*?)^```", RUNBOOK, re.DOTALL | re.MULTILINE)
 QUERIES += re.findall(r"fields @timestamp[^\"]*", DASHBOARD)
 FUNCTIONS = {"count", "max", "sum"}
 GRAMMAR = {"fields", "filter", "stats", "sort", "limit", "by", "as", "and", "in", "like", "desc"}

@@ -76,6 +76,15 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(command=_doctor, quiet=True)
 
+    logs_of = commands.add_parser("logs", help="what a turn did, by the reference that a person was shown")
+    logs_of.add_argument("reference")
+    logs_of.add_argument("--stack", default="", help="a stack on AWS, whose log and table are read")
+    logs_of.add_argument("--days", type=_count, default=30, help="how far back its log is searched")
+    logs_of.add_argument("--file", type=Path, action="append", default=[], help="a log of kabar on this machine")
+    logs_of.add_argument("--content", action="store_true", help="show what people, the model and the tools said")
+    logs_of.add_argument("--json", action="store_true", help="for programs")
+    logs_of.set_defaults(command=_logs, quiet=True)
+
     mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
 
@@ -134,6 +143,21 @@ async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
 
     wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
     return await doctor(settings, wanted, environment(), SystemClock())
+
+
+async def _logs(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.turnlog.command import Wanted, show
+    from bot.clock import SystemClock
+
+    wanted = Wanted(
+        options.reference,
+        stack=options.stack,
+        files=tuple(options.file),
+        days=options.days,
+        json=options.json,
+        content=options.content,
+    )
+    await show(settings, wanted, SystemClock())
 
 
 async def _mcp(settings: Settings, options: argparse.Namespace) -> None:
