@@ -34,6 +34,7 @@ from bot.prompt import PromptBuilder
 from bot.tasks import first_of
 from bot.texts import say
 from bot.toolkit import Caller, Outcome, Tool, Toolbox, ToolContext, failed
+from bot.tracing import Value, span
 
 log = logging.getLogger(__name__)
 
@@ -348,6 +349,20 @@ async def _or_pause(work: Coroutine[Any, Any, Outcome]) -> Outcome | Pause:
         return pause
 
 
+def _known_name(call: Json, tool: Tool | None) -> str:
+    """A name that the model made up is its words."""
+    return str(call["name"]) if tool else "?"
+
+
+def _called(call: Json, tool: Tool | None) -> dict[str, Value]:
+    return {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": _known_name(call, tool),
+        "gen_ai.tool.call.id": str(call["id"]),
+        "gen_ai.tool.type": "function",
+    }
+
+
 def _tell_added(said: Sequence[Inbound]) -> None:
     if said:
         others = " ".join(each.reference for each in said)
@@ -359,7 +374,7 @@ def _tell(call: Json, tool: Tool | None, outcome: Outcome, ms: int) -> None:
     failed = bool(outcome.result.get("is_error"))
     kind = "none" if tool is None else call["name"] if tool.is_ours else "of a server"
     state, measured = ("failed", {"ToolErrors": 1}) if failed else ("done", {})
-    name = call["name"] if tool else "?"
+    name = _known_name(call, tool)
     tell(measured, "tool=<%s>, ms=<%d>, state=<%s> | tool called", name, ms, state, by=kind)
     words.info("tool=<%s>, arguments=<%s>, result=<%s> | said", name, call["input"], outcome.result)
 
@@ -461,7 +476,13 @@ class _Round:
         caller = Caller(self._journal, self._journal.named(call["id"]), self._deadline, self._tainted)
         context = replaced(self._context, caller=caller)
         began = self._clock.now()
-        outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
+        with span(f"execute_tool {_known_name(call, tool)}", _called(call, tool)) as running:
+            outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
+            if outcome.result.get("is_error"):
+                running.note({"error.type": "tool_error"})
+            running.note_words(
+                {"gen_ai.tool.call.arguments": call["input"], "gen_ai.tool.call.result": outcome.result.get("content")}
+            )
         self.took_ms[call["id"]] = _ms_since(began, self._clock)
         _tell(call, tool, outcome, self.took_ms[call["id"]])
         if self._remember:

@@ -432,6 +432,7 @@ class Beginnings:
             asker=last.sender,
             began=int(now),
             times=_times(question.inbox, now),
+            trace=next((each.arrival.trace for each in question.inbox if each.arrival), ""),
             first=head.last + 1,
             reply_to=last.native_id if last.place.group and not question.edits else "",
             parts=(Part("sent", question.edits),) if question.edits else (),

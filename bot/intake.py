@@ -8,6 +8,7 @@ from bot.logs import about, words
 from bot.messages import Arrival, Inbound
 from bot.metrics import tell
 from bot.ports import Clock, Receipt, Store, Wake
+from bot.tracing import span
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +24,12 @@ async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock, *, si
     """
     if not inbound.addressed and not inbound.album and not await store.knows(inbound.conversation):
         return Receipt.IGNORED
-    with about(turn=inbound.reference, conversation=inbound.conversation):
-        arrival = Arrival(at_ms=round(clock.now() * 1000), signed=signed)
+    received = {"kabar.turn": inbound.reference, "gen_ai.conversation.id": inbound.conversation}
+    with (
+        about(turn=inbound.reference, conversation=inbound.conversation),
+        span(f"receive {inbound.place.platform}", received, kind="producer") as receiving,
+    ):
+        arrival = Arrival(round(clock.now() * 1000), signed, receiving.traceparent)
         receipt = await store.receive(replace(inbound, arrival=arrival))
         _tell(inbound, receipt)
         if not inbound.addressed and inbound.album:

@@ -17,6 +17,7 @@ from bot.nested import Nested, nested
 from bot.notes import words_of
 from bot.ports import Clock
 from bot.toolkit import Caller, Output, shorten
+from bot.tracing import span
 from bot.web.sources import sources
 
 BASE = """You do one task for another agent, which reads your last reply and nothing else that you saw or said: put \
@@ -61,7 +62,8 @@ async def work(subagent: Subagent, task: str, caller: Caller, clock: Clock) -> O
     async with caller.journal.desks:
         try:
             journal = await nested(caller, task, int(clock.now()))
-            with about(subagent=subagent.name):
+            doing = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": subagent.name}
+            with about(subagent=subagent.name), span(f"invoke_agent {subagent.name}", doing):
                 log.info("nested=<%s>, resumed=<%s> | at work", journal.turn.id, journal.resumed)
                 if not subagent.agent.has_answered(journal):
                     await _go_on(subagent, journal, caller, clock)

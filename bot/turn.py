@@ -13,7 +13,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from bot.folding import Folding
 from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
-from bot.messages import Button, Ended, Head, Inbound
+from bot.messages import Button, Ended, Head, Inbound, Turn
 from bot.metrics import tell, turn_ended
 from bot.moving import move
 from bot.nested import names_in
@@ -48,6 +48,7 @@ from bot.produced import NOTHING_PRODUCED, Produced
 from bot.reminding import Reminders
 from bot.tasks import first_of
 from bot.texts import say
+from bot.tracing import Span, Value, span
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
-        with about(turn=journal.turn.id):
+        with about(turn=journal.turn.id), _spanning(journal.turn):
             return await self._go_on(journal, deadline)
 
     async def _go_on(self, journal: Journal, deadline: Deadline) -> Outcome:
@@ -317,7 +318,7 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
-        with about(turn=journal.turn.id):
+        with about(turn=journal.turn.id), _spanning(journal.turn):
             return await self._say_sorry(journal)
 
     async def _say_sorry(self, journal: Journal) -> Outcome:
@@ -373,6 +374,18 @@ class Turns:
 
     def _lease_end(self) -> int:
         return int((self._clock.now() + LEASE) * 1000)
+
+
+def _spanning(turn: Turn) -> AbstractContextManager[Span]:
+    """One invocation's part of the turn, in the trace of the message that it began with."""
+    attributes: dict[str, Value] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "kabar",
+        "gen_ai.conversation.id": turn.place.conversation,
+        "kabar.turn": turn.id,
+        "kabar.invocation": turn.invocations,
+    }
+    return span("invoke_agent kabar", attributes, parent=turn.trace)
 
 
 async def _failure_of(stream: asyncio.Task[None]) -> None:

@@ -22,7 +22,7 @@ from handlers.aws import Aws, Secrets
 from handlers.door import Doors, aws_parts
 from handlers.loop import close_loop, event_loop
 from handlers.settings import Settings, names, read_settings, with_secrets
-from handlers.watching import begin_watching
+from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +75,7 @@ class Function(NamedTuple):
 _function: list[Function] = []
 
 
+@watched
 def handler(event: Any, context: Any) -> Any:
     """Lambda's entry point, for function URL and HTTP API events. A whole answer at once: it can not stream."""
     event_loop()

@@ -144,6 +144,14 @@ class Settings(Struct, frozen=True):
     kabar_log_content: str = "off"
     kabar_metrics: str = ""
 
+    # OpenTelemetry, by its own names: where spans go (the second is the whole address), what is sent in the headers, as
+    # name=value separated by commas, and whether people's words go along (true).
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_headers: str = ""
+    otel_instrumentation_genai_capture_message_content: str = ""
+    otel_sdk_disabled: str = ""
+
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from names in capitals. Raises ConfigError naming every value that can not be used."""
@@ -187,6 +195,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 def names(text: str) -> frozenset[str]:
     """Of a list separated by commas."""
     return frozenset(_listed(text))
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Of a list of name=value separated by commas."""
+    return {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in _listed(text))}
 
 
 def models(settings: Settings) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from handlers.aws import Aws, Secrets
 from handlers.door import Door, Doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings, read_settings
-from handlers.watching import begin_watching
+from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +164,7 @@ class Invocation(Protocol):
     invoked_function_arn: str
 
 
+@watched
 def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 

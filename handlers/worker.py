@@ -39,7 +39,7 @@ from handlers.door import aws_parts
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings, read_settings, with_secrets
-from handlers.watching import begin_watching
+from handlers.watching import begin_watching, watched
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -252,6 +252,7 @@ def environment_worker() -> Worker:
     return _worker[0]
 
 
+@watched
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
     seconds = context.get_remaining_time_in_millis() / 1000

@@ -26,6 +26,7 @@ FAMILIES = {
     "mcp": "mcp",
     "mcp_types": "mcp",
     "jsonschema": "mcp",
+    "opentelemetry": "otel",
 }
 EVERYWHERE = {"msgspec"}
 """How all values are said; a word of the language here."""

@@ -12,6 +12,7 @@ from bot import logs
 from bot.cli.environment import environment
 from bot.errors import ConfigError
 from handlers.settings import Settings, read_settings
+from handlers.watching import begin_tracing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = read_settings(environment())
         level = "WARNING" if options.quiet else settings.kabar_log_level
         logs.set_up(level, content=settings.kabar_log_content == "on")
+        begin_tracing(settings)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
         print(f"kabar: {error}", file=sys.stderr)
