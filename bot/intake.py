@@ -13,24 +13,24 @@ from bot.tracing import span
 log = logging.getLogger(__name__)
 
 
-async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock, *, signed: bool = False) -> Receipt:
+async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Receipt:
     """Store an inbound once and see to it that a worker looks at it. Raises StoreUnavailable where either failed:
     answer 5xx then, the platform's repeat finds the stored message WAITING and wakes again.
 
     What is not to the bot by itself is stored only where it may count: a piece of an album waits for the one that is,
     and wakes nobody; other talk must be in a conversation that the bot is in.
-
-    ``signed``: whoever calls shows a sign of life as soon as this returns.
     """
     if not inbound.addressed and not inbound.album and not await store.knows(inbound.conversation):
         return Receipt.IGNORED
-    received = {"kabar.turn": inbound.reference, "gen_ai.conversation.id": inbound.conversation}
+    arrival = inbound.arrival or Arrival(round(clock.now() * 1000))
+    inbound = replace(inbound, arrival=arrival)
+    named = {"kabar.turn": inbound.reference, "gen_ai.conversation.id": inbound.conversation}
     with (
         about(turn=inbound.reference, conversation=inbound.conversation),
-        span(f"receive {inbound.place.platform}", received, kind="producer") as receiving,
+        span(f"receive {inbound.place.platform}", named, kind="producer") as receiving,
     ):
-        arrival = Arrival(round(clock.now() * 1000), signed, receiving.traceparent)
-        receipt = await store.receive(replace(inbound, arrival=arrival))
+        inbound = replace(inbound, arrival=replace(arrival, trace=receiving.traceparent))
+        receipt = await store.receive(inbound)
         _tell(inbound, receipt)
         if not inbound.addressed and inbound.album:
             return receipt

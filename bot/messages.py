@@ -123,6 +123,10 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
 
 
+FORTNIGHT = 14 * 24 * 3600
+"""Seconds for which the stores know an answered message again (bot/keeping.py)."""
+
+
 class Inbound(Struct, frozen=True, omit_defaults=True):
     """One thing that happened in a conversation and concerns the bot.
 
@@ -136,7 +140,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     ``addressed`` is False where it is not to the bot by itself: it then counts only as a piece of an album that is, or
     in a thread that the bot follows. ``quiet`` asks that only the sender sees the answer. ``heard`` is what others had
     said there before, labelled as theirs. ``prompted``: the sender gave a command for which a server wrote the text.
-    ``arrival`` is None until it is stored.
+    ``arrival`` is None until it was taken in.
     """
 
     place: Place
@@ -179,8 +183,13 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
 
     @property
     def reference(self) -> str:
-        """The id of the turn that it begins, where it begins one: known as soon as it came in, the same everywhere."""
-        return sha256(f"{self.conversation}\n{self.key}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        """The id of the turn that it begins, where it begins one: known as soon as it came in, the same everywhere.
+
+        A button that is tapped again after FORTNIGHT is the same thing to the store and begins another turn.
+        """
+        fortnight = self.arrival.at_ms // (1000 * FORTNIGHT) if self.arrival else 0
+        what = f"{self.conversation}\n{self.key}\n{fortnight}"
+        return sha256(what.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):

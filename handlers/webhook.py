@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 from mangum import Mangum
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,7 +24,7 @@ from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, StoreUnavailable
 from bot.intake import accept, sweep
 from bot.logs import about
-from bot.messages import Inbound, Json
+from bot.messages import Arrival, Json
 from bot.metrics import tell
 from bot.ports import Receipt
 from handlers.aws import Aws, Secrets
@@ -55,7 +56,10 @@ def application(doors: DoorSource) -> Starlette:
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
         starts = inbound is not None and inbound.kind == "message" and inbound.addressed
-        receipt = await _accept(inbound, door, signed=starts) if inbound else Receipt.IGNORED
+        receipt = Receipt.IGNORED
+        if inbound:
+            inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=starts))
+            receipt = await accept(inbound, door.store, door.wake, door.clock)
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
@@ -76,7 +80,7 @@ def application(doors: DoorSource) -> Starlette:
             received = door.slack.receive(body, headers)
             if received.status != 401:
                 for inbound in received.inbounds:
-                    await _accept(inbound, door)
+                    await accept(inbound, door.store, door.wake, door.clock)
                 if received.status >= 400:
                     _tell_refused(received.status)
                 return Response(received.body, received.status, received.headers)
@@ -122,10 +126,6 @@ def _json_object(body: bytes, content_type: str) -> Json:
     if not isinstance(value, dict):
         raise HTTPException(400)
     return value
-
-
-async def _accept(inbound: Inbound, door: Door, *, signed: bool = False) -> Receipt:
-    return await accept(inbound, door.store, door.wake, door.clock, signed=signed)
 
 
 async def _try_again(_: Request, error: Exception) -> Response:

@@ -127,17 +127,16 @@ async def test_on_aws_the_log_of_each_function_and_the_record_are_told_as_one(
     clock, wake, channel = SystemClock(), NoWake(), RecordingChannel()
     store = DynamoDBStore(aws.client("dynamodb"), table, clock)
     logs.set_up("INFO", as_json=True, stack="kabar")
-    async with scripted(reply(text(SAID), call("book", {"what": "nothing left"})), REFUSED) as model:
-        async with client("key", model.url) as anthropic:
-            turns, _ = turns_of(
-                store, {"telegram": channel}, AnthropicModel(anthropic, MODEL), Deeds().tools(), clock, wake
-            )
-            await accept(inbound(SAID), store, wake, clock)
-            await accept(inbound("and another", 2), store, wake, clock)
-            await turns.handle(HERE.conversation, Deadline(60))
+    script = reply(text(SAID), call("book", {"what": "nothing left"})), REFUSED
+    async with scripted(*script) as model, client("key", model.url) as anthropic:
+        claude, channels = AnthropicModel(anthropic, MODEL), {"telegram": channel}
+        turns, _ = turns_of(store, channels, claude, Deeds().tools(), clock, wake)
+        await accept(inbound(SAID), store, wake, clock)
+        await accept(inbound("and another", 2), store, wake, clock)
+        await turns.handle(HERE.conversation, Deadline(60))
     _put_into_the_log(aws, written)
 
-    reference, other = inbound(SAID).reference, inbound("", 2).reference
+    reference, other = dict.fromkeys(json.loads(line)["turn"] for line in written.getvalue().splitlines())
     told = await page(Wanted(reference, stack="kabar"), capsys, AWS_ENDPOINT_URL=aws.endpoint)
     assert told.startswith(f"Turn {reference} in telegram:1: failed\n")
     assert "tool  book → failed (" in told
