@@ -55,15 +55,21 @@ OFF = logging.CRITICAL + 1
 words = logging.getLogger("bot.words")
 words.setLevel(OFF)  # until an owner wishes otherwise
 
+_RAISED_ABOUT = "_kabar_about"
 _about: ContextVar[Mapping[str, str]] = ContextVar("about", default=MappingProxyType({}))
 
 
 @contextmanager
 def about(**keys: str) -> Iterator[None]:
-    """Each line of what runs inside carries these keys too; "" takes back what was said further out."""
+    """Each line of what runs inside carries these keys too; "" takes back what was said further out. So does the line
+    in which somebody further out tells of an exception that came from inside."""
     token = _about.set({**_about.get(), **keys})
     try:
         yield
+    except Exception as error:
+        if not hasattr(error, _RAISED_ABOUT):
+            setattr(error, _RAISED_ABOUT, _about.get())
+        raise
     finally:
         _about.reset(token)
 
@@ -106,7 +112,8 @@ class _Discreet(logging.Formatter):
         if record.name.partition(".")[0] not in OURS:
             return {}, record.getMessage() if self._content else _without_words(record)
         keys, said = _taken_apart(record)
-        return {**{name: value for name, value in _about.get().items() if value}, **keys}, said
+        around = {**_about.get(), **_raised_about(record)}
+        return {**{name: value for name, value in around.items() if value}, **keys}, said
 
     def what_went_wrong(self, record: logging.LogRecord) -> str:
         if not record.exc_info or record.exc_info[1] is None:
@@ -123,6 +130,7 @@ class AsText(_Discreet):
         keys, said = self.keys_and_words(record)
         told = ", ".join(f"{name}=<{value}>" for name, value in keys.items())
         line = f"{record.levelname} {self.formatTime(record)} {record.name} {f'{told} | ' if told else ''}{said}"
+        line = line.replace("\n", "\\n")  # no value may look like a line of its own
         return redact("\n".join(filter(None, (line, self.what_went_wrong(record)))))
 
 
@@ -154,6 +162,14 @@ class AsJson(_Discreet):
         if self._stack and (measured := getattr(record, "measured", None)):
             line |= measured.as_members(self._stack, int(record.created * 1000))
         return redact(json.dumps(line, ensure_ascii=False, default=str)) + self._end
+
+
+def _raised_about(record: logging.LogRecord) -> Mapping[str, str]:
+    """Of the exception that the line tells of, if any."""
+    told = record.args if isinstance(record.args, tuple) else ()
+    errors = (record.exc_info[1] if record.exc_info else None, *told)
+    found = (getattr(each, _RAISED_ABOUT, None) for each in errors if isinstance(each, Exception))
+    return next(filter(None, found), {})
 
 
 def _taken_apart(record: logging.LogRecord) -> tuple[dict[str, Any], str]:

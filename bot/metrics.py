@@ -22,7 +22,7 @@ Unit = Literal["Count", "Milliseconds", "Percent", "None"]
 METRICS: dict[str, tuple[Unit, str]] = {
     # what came in
     "Accepted": ("Count", ""),
-    "Doubles": ("Count", ""),
+    "Doubles": ("Count", ""),  # Slack sends each mention in a channel twice: as one, and as a message
     "Refused": ("Count", "Status"),
     # turns, and how long people wait: all from when the message reached us
     "Turns": ("Count", "Outcome"),
@@ -98,7 +98,8 @@ def turn_ended(turn: Turn, outcome: str, now: float) -> None:
     if times is not None:
         answer = times.since(now)
         sign, token = times.sign or answer, times.token
-        values |= {"Answer": answer} | ({} if times.signed else {"FirstSign": sign})
+        values |= {} if turn.approvals else {"Answer": answer}  # a person may think for days
+        values |= {} if times.signed else {"FirstSign": sign}
         values |= {"FirstToken": token} if token else {}
     tell(
         values,

@@ -208,3 +208,25 @@ def test_no_line_of_ours_has_a_key_that_every_line_has() -> None:
 
     assert len(keys) > 40
     assert keys & taken == set()
+
+
+def test_who_tells_of_an_exception_tells_what_it_was_about(written: io.StringIO) -> None:
+    logs.set_up("INFO", as_json=True)
+    for _ in range(2):
+        try:
+            with about(conversation="telegram:1", turn=""), about(turn="0123456789ab"):
+                raise StoreUnavailable("overloaded")
+        except StoreUnavailable as error:
+            log.warning("error=<%s> | again in a moment", error)
+            log.exception("tries=<%d> | failed", 1)
+    log.warning("error=<%s> | of another time", "overloaded")
+
+    told = [(line.get("turn"), line.get("conversation")) for line in objects(written)]
+    assert told == [("0123456789ab", "telegram:1")] * 4 + [(None, None)]
+
+
+def test_a_value_never_looks_like_a_line_of_its_own(written: io.StringIO) -> None:
+    logs.set_up("INFO")
+    log.info("error=<%s> | kept", "one\nERROR 2026-11-30 bot.turn turn=<forged> | failed")
+
+    assert len(written.getvalue().splitlines()) == 1

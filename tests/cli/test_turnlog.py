@@ -13,6 +13,7 @@ from bot import logs
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.adapters.sqlite_store import SQLiteStore
+from bot.cli.main import main
 from bot.cli.turnlog.command import Wanted, show
 from bot.clock import SystemClock
 from bot.deadline import Deadline
@@ -191,3 +192,11 @@ def _put_into_the_log(aws: Account, written: io.StringIO) -> None:
         own = (line for line in lines if (json.loads(line)["message"] in ("stored", "woken")) == (name == "WebhookLog"))
         events = [{"timestamp": now, "message": line} for line in own]
         client.put_log_events(logGroupName=group, logStreamName="one", logEvents=events)
+
+
+def test_the_command_says_what_it_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["logs", "the one with the cat"]) == 1
+    assert "kabar: A reference is twelve characters" in capsys.readouterr().err
