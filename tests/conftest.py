@@ -29,13 +29,15 @@ def aws(emulator: Emulator) -> Iterator[Account]:
 def logging_as_before() -> Iterator[None]:
     """What a function or a command sets up of this process's logging ends with its test."""
     root = logging.getLogger()
-    handlers, level, dressed = root.handlers[:], root.level, [(each, each.formatter) for each in root.handlers]
+    loggers = (root, *map(logging.getLogger, ("bot.words", "bot.metrics", *logs.QUIET, *logs.SILENT)))
+    handlers, dressed = root.handlers[:], [(each, each.formatter) for each in root.handlers]
+    levels = [(each, each.level) for each in loggers]
     yield
-    logs.set_up("INFO")
     root.handlers[:] = handlers
-    root.setLevel(level)
     for handler, formatter in dressed:
         handler.setFormatter(formatter)
+    for logger, level in levels:
+        logger.setLevel(level)
 
 
 @pytest.fixture
