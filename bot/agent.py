@@ -265,8 +265,8 @@ class Agent:
         if isinstance(error, OutOfTime):
             raise error
         wait = error.retry_after if error.retry_after is not None else min(2.0 ** (failures - 1) / 2, 20)
-        told = failures, wait, error
-        tell({"ModelRetries": 1}, "failures=<%d>, wait=<%.1f> | the model did not answer: %s", *told)
+        line = "failures=<%d>, wait=<%.1f> | the model did not answer: %s"
+        tell({"ModelRetries": 1}, line, failures, wait, error, level=logging.WARNING)
         if wait > self._limits.patience:
             raise error
         if failures < self._limits.attempts:

@@ -353,7 +353,8 @@ class Beginnings:
             return await self._stored(question, head, window, reserve, pace)
         except BudgetExceeded as over:
             limit = over.spend.counter.scope.partition(":")[0]
-            tell({"OverBudget": 1}, "person=<%s> | over a limit: %s", asked.sender.id, over, by=limit)
+            told = asked.sender.id, over
+            tell({"OverBudget": 1}, "person=<%s> | over a limit: %s", *told, by=limit, level=logging.WARNING)
             over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
         try:
             return await self._stored(

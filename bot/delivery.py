@@ -444,8 +444,8 @@ class Delivery:
     def _hold(self, error: SendLater) -> None:
         """The platform wants no call to this chat for a while."""
         self._governor.close(error.retry_after)
-        platform, wait = self._place.platform, error.retry_after
-        tell({"Held": 1}, "platform=<%s>, wait=<%.1f> | no call is made for a while", platform, wait, by=platform)
+        platform, line = self._place.platform, "platform=<%s>, wait=<%.1f> | no call is made for a while"
+        tell({"Held": 1}, line, platform, error.retry_after, by=platform, level=logging.WARNING)
 
     @property
     def flood_left(self) -> float:

@@ -73,10 +73,10 @@ class Measured(Struct, frozen=True):
         return {"Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": metrics}
 
 
-def tell(values: Mapping[str, float], line: str, *keys: object, by: str = "") -> None:
+def tell(values: Mapping[str, float], line: str, *keys: object, by: str = "", level: int = logging.INFO) -> None:
     """A line of the log that measures: ``tell({"Refused": 1}, "status=<%d> | refused", 401, by="401")``. Without
     values it is a line like any other."""
-    log.info(line, *keys, extra={"measured": Measured(values, by)} if values else None)
+    log.log(level, line, *keys, extra={"measured": Measured(values, by)} if values else None)
 
 
 def turn_ended(turn: Turn, outcome: str, now: float) -> None:

@@ -154,8 +154,10 @@ class Turns:
             await journal.release()
             return Outcome()
         except Later as later:
+            wait = max(later.seconds, delivery.flood_left)
+            log.info("wait=<%.1f> | goes on later", wait)
             await journal.release()
-            return Outcome(again_in=max(later.seconds, delivery.flood_left))
+            return Outcome(again_in=wait)
         turn, left = journal.turn, journal.arrived
         await self._end(journal, deadline)
         if turn.approvals and left:  # what ended the waiting has spent its wake on that
