@@ -141,7 +141,7 @@ async def test_on_aws_the_log_of_each_function_and_the_record_are_told_as_one(
     told = await page(Wanted(reference, stack="kabar"), capsys, AWS_ENDPOINT_URL=aws.endpoint)
     assert told.startswith(f"Turn {reference} in telegram:1: failed\n")
     assert "tool  book → failed (" in told
-    lines = [line[16:].split() for line in told.partition("Lines of the log\n")[2].splitlines()]
+    lines = [line[16:].split() for line in told.partition("Lines of the log, in UTC\n")[2].splitlines()]
     assert [line[:2] for line in lines if line[1] in ("stored", "begins", "tool", "failed:", "ended")] == [
         ["webhook", "stored"],
         ["webhook", "stored"],

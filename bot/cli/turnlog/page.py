@@ -57,7 +57,7 @@ def told(found: Found) -> Iterator[str]:
         yield from _steps(found.turn.steps, "  ")
     if found.lines:
         yield ""
-        yield "Lines of the log"
+        yield "Lines of the log, in UTC" if found.lines[0].at.endswith("Z") else "Lines of the log"
         yield from (text for line in found.lines for text in _line(line))
 
 
