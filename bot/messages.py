@@ -188,7 +188,8 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         A button that is tapped again after FORTNIGHT is the same thing to the store and begins another turn.
         """
         fortnight = self.arrival.at_ms // (1000 * FORTNIGHT) if self.arrival else 0
-        what = f"{self.conversation}\n{self.key}\n{fortnight}"
+        # Two bots that talk to the same person count their messages alike, but not in the same second.
+        what = f"{self.conversation}\n{self.key}\n{self.sent_at}\n{fortnight}"
         return sha256(what.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -230,6 +231,10 @@ class Bill(Struct, frozen=True, omit_defaults=True):
 
     def __add__(self, other: "Bill") -> "Bill":
         return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
+
+
+EVERYBODY = "all"
+"""The scope of what is spent by all together."""
 
 
 class Counter(Struct, frozen=True):
@@ -562,6 +567,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
 
     ``until_ms`` is when the lease of ``owner`` ends by itself. ``last`` is the sequence number of the newest entry
     (0: none). ``since`` is the first entry the model may see: everything before it is kept but out of the window.
+    ``used`` is when it was last written to, to a day (Unix time); 0 where nobody noted it.
     """
 
     conversation: str
@@ -571,6 +577,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
     since: int = 1
     turn: Turn | None = None
     settings: ChatSettings = ChatSettings()
+    used: int = 0
 
 
 class Numbered(Struct, frozen=True):
@@ -607,6 +614,25 @@ class ToolRun(Struct, frozen=True, omit_defaults=True):
     files: tuple[File, ...] = ()
 
 
+class Installation(Struct, frozen=True, omit_defaults=True):
+    """Where an app was installed that may be in many workspaces. ``team`` is the workspace's id, or that of the
+    organisation where it was installed for all of it; ``bot`` is the app's user there, ``installer`` who did it.
+
+    ``at`` is when, in Unix seconds. ``tokens`` are sealed; they end at ``expires`` (0: never). ``busy``: until when
+    somebody is fetching those that come next. ``stamp`` is another one after each write.
+    """
+
+    team: str
+    name: str
+    bot: str
+    installer: str
+    at: int
+    tokens: bytes
+    stamp: str
+    expires: int = 0
+    busy: int = 0
+
+
 def whole(text: str) -> str:
     """The text as valid Unicode, as everything stored or sent must be: a character whose halves (surrogates) came apart
     is put together again, a half without the other becomes U+FFFD."""
@@ -621,6 +647,7 @@ _run_decoder = json.Decoder(ToolRun)
 _settings_decoder = json.Decoder(ChatSettings)
 _profile_decoder = json.Decoder(Profile)
 _reminder_decoder = json.Decoder(Reminder)
+_installation_decoder = json.Decoder(Installation)
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -649,3 +676,7 @@ def decode_profile(data: bytes) -> Profile:
 
 def decode_reminder(data: bytes) -> Reminder:
     return _reminder_decoder.decode(data)
+
+
+def decode_installation(data: bytes) -> Installation:
+    return _installation_decoder.decode(data)

@@ -18,6 +18,7 @@ from bot.messages import (
     File,
     Head,
     Inbound,
+    Installation,
     Json,
     Numbered,
     Person,
@@ -68,7 +69,8 @@ class Store(Protocol):
     """Conversations, durable. DynamoDB and SQLite; one contract suite (tests/contracts/test_store.py) over both.
 
     Every read sees every write that ended before it (DynamoDB: ConsistentRead). An outage raises StoreUnavailable,
-    and then the write may or may not have happened: the caller reads again before it decides.
+    and then the write may or may not have happened: the caller reads again before it decides. What a newer Kabar wrote
+    is read by none of these methods: they raise NewerSchema.
     """
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -78,7 +80,8 @@ class Store(Protocol):
         """Take the conversation's lease in one conditional write, creating the head where there is none.
 
         Succeeds where nobody holds it, the holder's time is over, or ``owner`` holds it; None otherwise. ``owner`` must
-        be unique for each attempt: it fences every later write.
+        be unique for each attempt: it fences every later write. Raises NewerSchema, and takes nothing, where a newer
+        Kabar wrote to this conversation: this one would drop what it does not know.
         """
 
     async def renew(self, head: Head, until_ms: int) -> None:
@@ -151,6 +154,22 @@ class Store(Protocol):
         Eventually consistent, and at most a few hundred: for whoever sweeps every minute or after a restart.
         """
 
+    async def unused(self, before: int) -> list[str]:
+        """Conversations whose ``Head.used`` is before this Unix time, those first that were not used for longest; none
+        that are nested. As ``overdue``."""
+
+
+class Upgraded(Struct, frozen=True):
+    """Of so many stored values ``seen``, ``old`` were of an older schema; ``unreadable`` says where others lie that can
+    not be read, and why."""
+
+    seen: int = 0
+    old: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    def __add__(self, other: "Upgraded") -> "Upgraded":
+        return Upgraded(self.seen + other.seen, self.old + other.old, self.unreadable + other.unreadable)
+
 
 class Archive(Store, Protocol):
     """A store that can be copied whole (bot/exporting.py); the same contract suite."""
@@ -164,6 +183,42 @@ class Archive(Store, Protocol):
 
     def every_profile(self) -> AsyncIterator[str]:
         """The id of everybody, and of each chat, of whom something is known; as ``every_conversation``."""
+
+    def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
+        """Every stored value, a page at a time; one of an older schema (bot/schema.py) is written back in today's, with
+        ``writes``, unless somebody wrote it at that moment. May be cut anywhere and done again, beside a bot that runs:
+        nothing else changes."""
+
+
+class Installations(Protocol):
+    """Where an app is installed, and what may be done once only; both stores, one contract suite
+    (tests/contracts/test_installations.py). An outage raises StoreUnavailable."""
+
+    async def installation(self, team: str) -> Installation | None:
+        """None where it is not, or no more, installed."""
+
+    async def install(self, installation: Installation) -> None:
+        """Keep it in place of an earlier one of its team; one that was made later stays."""
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        """Put it in place of the one with this stamp. Atomic: of any number of such changes at once, one is made.
+        False, and nothing is changed, where another one stands there meanwhile, or none."""
+
+    async def uninstall(self, team: str, at: int) -> None:
+        """Forget what was installed there until this Unix time: an event may come late, after it was installed anew."""
+
+    async def first(self, name: str, until: int) -> bool:
+        """Whether nobody asked with this name before. Atomic; what was asked is remembered until this Unix time."""
+
+
+class Seal(Protocol):
+    """Keeps what is stored unreadable to whoever has only the store."""
+
+    async def close(self, about: str, data: bytes) -> bytes:
+        """At most 4,000 bytes. ``about`` must be given again to open it. An outage raises StoreUnavailable."""
+
+    async def open(self, about: str, sealed: bytes) -> bytes:
+        """Raises ConfigError where it was sealed with another key, or about something else."""
 
 
 class Wake(Protocol):

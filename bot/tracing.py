@@ -35,6 +35,9 @@ class Tracer(Protocol):
     def flush(self, seconds: float) -> None:
         """Have what ended until now sent away, waiting at most so long. Raises nothing."""
 
+    def close(self) -> None:
+        """Send what there is, and nothing any more."""
+
 
 class _NoSpan:
     traceparent = ""
@@ -52,14 +55,21 @@ class _NoTracer:
 
     def flush(self, seconds: float) -> None: ...
 
+    def close(self) -> None: ...
+
 
 NOTHING_TRACED: Tracer = _NoTracer()
 _tracer: list[Tracer] = [NOTHING_TRACED]
 
 
-def install(tracer: Tracer) -> None:
-    """For all that this process does from now on."""
-    _tracer[0] = tracer
+def install(tracer: Tracer) -> Tracer:
+    """For all that this process does from now on. Returns the one before."""
+    before, _tracer[0] = _tracer[0], tracer
+    return before
+
+
+def is_installed() -> bool:
+    return _tracer[0] is not NOTHING_TRACED
 
 
 def span(

@@ -18,6 +18,9 @@ SECRETS = (
     "SLACK_BOT_TOKEN",
     "SLACK_SIGNING_SECRET",
     "SLACK_APP_TOKEN",
+    "SLACK_CLIENT_ID",
+    "SLACK_CLIENT_SECRET",
+    "SLACK_STATE_SECRET",
     "ANTHROPIC_API_KEY",
     "KABAR_TRANSCRIPTION_KEY",
     "KABAR_TAVILY_KEY",
@@ -28,7 +31,7 @@ SECRETS = (
 PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
-MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
+MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
 SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -45,6 +48,14 @@ class Settings(Struct, frozen=True):
     slack_signing_secret: str = ""  # secret; without it /slack/events refuses everything
     slack_app_token: str = ""  # secret
     slack_api_base_url: str = "https://slack.com/api/"
+
+    # Slack in many workspaces: instead of the bot token, what the app's installation page needs; all three, or none.
+    # The state secret is ours, 32 random characters or more. The tokens are sealed with the key of KMS, or where none
+    # is named, with that secret.
+    slack_client_id: str = ""  # no secret, but lies beside them
+    slack_client_secret: str = ""  # secret
+    slack_state_secret: str = ""  # secret
+    kabar_seal_key: str = ""  # a key of AWS's KMS, by its id, ARN or alias
 
     # Model: anthropic, bedrock (signed with the role's or your own AWS credentials), or messages for any other server
     # that speaks the Messages API. Empty is anthropic, or messages where the address is not Anthropic's.
@@ -101,6 +112,7 @@ class Settings(Struct, frozen=True):
     kabar_budget_chat_day: float = 0.0
     kabar_budget_day: float = 20.0  # by everybody
     kabar_budget_month: float = 200.0  # by everybody
+    kabar_budget_shards: int = 1  # DynamoDB items that share what everybody spends, where one is written too often
     kabar_cheaper_model: str = ""  # answers once 80 % of one of these budgets is spent
     kabar_messages_per_minute: int = 20  # of each person, and in each group; 0 for no limit
 
@@ -114,6 +126,7 @@ class Settings(Struct, frozen=True):
     kabar_bucket: str = ""  # files and pictures go to this S3 bucket, else into the folder
     kabar_files: str = ".data/files"
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
+    kabar_keep_days: int = 0  # a conversation that nobody used for so long is deleted; 0 keeps all for ever
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
 
     # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);
@@ -137,6 +150,10 @@ class Settings(Struct, frozen=True):
     # peers.json. Where a prefix is named, such as agent/, the worker on AWS takes what lies under it in KABAR_BUCKET.
     kabar_agent_dir: str = "agent"
     kabar_agent_prefix: str = ""
+
+    # Several bots (handlers/bots.py): the names of those beside the one that has none; and which of them this is.
+    kabar_bots: str = ""
+    kabar_bot: str = ""
 
     # What is watched: how much is logged; whether people's words are in it too (on, off); and on AWS the name of this
     # deployment, under which CloudWatch counts: empty for no metrics.
@@ -231,6 +248,11 @@ def provider(settings: Settings) -> str:
 def lacks_key(settings: Settings) -> bool:
     """Whether the model's provider wants a key that is not there."""
     return provider(settings) == "anthropic" and not settings.anthropic_api_key
+
+
+def many_workspaces(settings: Settings) -> bool:
+    """Whether the Slack app is installed by a page, and not with one token."""
+    return bool(settings.slack_client_id)
 
 
 def with_secrets(settings: Settings, secrets: Mapping[str, str]) -> Settings:

@@ -28,7 +28,7 @@ def begin_tracing(settings: Settings) -> None:
     endpoint = settings.otel_exporter_otlp_traces_endpoint
     if not endpoint and settings.otel_exporter_otlp_endpoint:
         endpoint = f"{settings.otel_exporter_otlp_endpoint.rstrip('/')}/v1/traces"
-    if not endpoint or settings.otel_sdk_disabled.lower() == "true":
+    if not endpoint or settings.otel_sdk_disabled.lower() == "true" or tracing.is_installed():
         return
     try:
         from bot.adapters.otel_tracing import OtelTracer

@@ -25,16 +25,21 @@ from scripts.pythons import find_python
 
 
 class Recipe(NamedTuple):
-    """``requirements`` names the pinned list; ``folders`` are read at run time, beside the modules it imports."""
+    """``requirements`` names the pinned list; ``folders`` and ``files`` are read at run time, beside the modules it
+    imports. So are the folders of bots with a name (``agent-lola``)."""
 
     requirements: str
     folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
+
+MANIFEST = ("docs/slack-manifest.json",)
+"""What /doctor compares the Slack token's scopes with."""
 
 FUNCTIONS = {
     "webhook": Recipe("webhook"),
-    "worker": Recipe("worker", ("agent",)),
-    "deadletter": Recipe("worker", ("agent",)),
+    "worker": Recipe("worker", ("agent",), MANIFEST),
+    "deadletter": Recipe("worker", ("agent",), MANIFEST),
     "sandbox": Recipe("sandbox"),
     "a2a": Recipe("a2a", ("agent",)),
 }
@@ -49,7 +54,7 @@ TASK_ROOT = "/var/task"
 LONG_AGO = 315_532_800
 """1980-01-01, the first moment a zip file can hold: every file's time, so that equal files make equal packages."""
 
-SERVICES = {"dynamodb", "sqs", "ssm", "s3", "lambda", "scheduler", "sts"}
+SERVICES = {"dynamodb", "sqs", "ssm", "s3", "lambda", "scheduler", "sts", "kms"}
 """The only ones of botocore's 400 service models that are shipped: 20 MB less to unpack, 20 ms less to search."""
 
 SOURCES_NOT_RUN = {".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".cpp", ".hpp", ".pyc"}
@@ -89,7 +94,10 @@ def own_files(function: str) -> list[Path]:
     """This project's files that the function needs: the modules its handler reaches, and the folders it reads."""
     modules = reach([f"handlers.{function}"]).own
     sources = [file for file in map(source_of, modules) if file]
-    return sorted([*sources, *(file for folder in FUNCTIONS[function].folders for file in read_files(ROOT / folder))])
+    recipe = FUNCTIONS[function]
+    folders = (each for name in recipe.folders for each in (ROOT / name, *ROOT.glob(f"{name}-*/")))
+    read = [file for folder in folders for file in read_files(folder)]
+    return sorted([*sources, *read, *(ROOT / file for file in recipe.files)])
 
 
 def read_files(folder: Path) -> list[Path]:

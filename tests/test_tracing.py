@@ -71,8 +71,7 @@ async def collecting() -> AsyncIterator[Collector]:
         try:
             yield collector
         finally:
-            await asyncio.to_thread(tracing.flush, 20)
-            tracing.install(tracing.NOTHING_TRACED)
+            await asyncio.to_thread(tracing.install(tracing.NOTHING_TRACED).close)
 
 
 def attributes_of(holder: Any) -> dict[str, Any]:

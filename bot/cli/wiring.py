@@ -1,6 +1,7 @@
 """Wires one process that is webhook and worker at once: SQLite and in-process wakes, or DynamoDB and SQS."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -13,14 +14,18 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.environment import environment
 from bot.clock import SystemClock
 from bot.deadline import Deadline
+from bot.errors import StoreUnavailable
+from bot.intake import everyone_s, sweep_unused
+from bot.keeping import DAY
 from bot.mcp.servers import Servers
-from bot.ports import Blobs, Channel, Clock, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Seal, Store, Wake
 from bot.reminding import fire
 from bot.toolkit import Tool
 from bot.turn import Turns
-from handlers.door import Door, make_door
+from handlers.bots import environment_of
+from handlers.door import Door, Keeper, make_door
 from handlers.servers import IDLE, make_servers
-from handlers.settings import Settings
+from handlers.settings import Settings, many_workspaces
 from handlers.workshop import Parts, Refit, Workshop, local_sandbox, make_workshop, unchanged
 
 INVOCATION = 900.0
@@ -29,9 +34,14 @@ INVOCATION = 900.0
 GRACE = 20.0
 """Seconds, enough for most answers."""
 
+SWEEP_EVERY = 3600.0
+"""Seconds between two looks for conversations that nobody uses."""
+
+log = logging.getLogger(__name__)
+
 
 class Local(Struct, frozen=True):
-    store: Store
+    store: Keeper
     wake: Wake
     clock: Clock
     blobs: Blobs
@@ -55,7 +65,8 @@ async def local(
     """
     clock = clock or SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
-    servers = make_servers(settings.kabar_agent_dir, environment(), store, clock, idle=IDLE)
+    values = environment_of(environment(), settings.kabar_bot)
+    servers = make_servers(settings.kabar_agent_dir, values, store, clock, idle=IDLE)
 
     def ours(conversation: str) -> bool:
         """Another process may serve the other channels."""
@@ -88,8 +99,9 @@ async def local(
         scheduler=scheduler,
         sandbox=local_sandbox(settings),
         clock=clock,
-        values=environment(),
+        values=values,
         servers=servers,
+        seal=_seal(settings),
     )
     await servers.load()
 
@@ -97,18 +109,43 @@ async def local(
         return make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
 
     shift = _Shift(servers, made)
+    sweeping = asyncio.create_task(retire_unused(settings, store, wake, clock, ours))
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if ours(conversation):
                 await wake.wake(conversation, "start")
         scheduler.start()
-        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock))
+        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock, parts.seal))
     finally:
+        sweeping.cancel()
+        await asyncio.gather(sweeping, return_exceptions=True)
         await scheduler.stop()
         await asyncio.shield(wake.stop(grace))
         await shift.workshop.close()
         await servers.close()
         store.close()
+
+
+def _seal(settings: Settings) -> Seal | None:
+    """Its library is loaded only where something is to be sealed."""
+    if not many_workspaces(settings):
+        return None
+    from bot.adapters.key_seal import KeySeal
+
+    return KeySeal(settings.slack_state_secret)
+
+
+async def retire_unused(
+    settings: Settings, store: Store, wake: Wake, clock: Clock, ours: Callable[[str], bool] = everyone_s
+) -> None:
+    """Have conversations deleted that nobody used for KABAR_KEEP_DAYS, as the schedule of infra/template.yaml does;
+    until it is cancelled, or at once where all are kept. ``ours``: which of them this process works on."""
+    while settings.kabar_keep_days:
+        try:
+            await sweep_unused(settings.kabar_keep_days * DAY, store, wake, clock, ours)
+        except StoreUnavailable as error:
+            log.warning("%s | what nobody uses is looked for again later", error)
+        await clock.sleep(SWEEP_EVERY)
 
 
 class _Shift:

@@ -113,7 +113,8 @@ async def _recorded(
         environment, _ = await asyncio.to_thread(read_stack, settings.aws_endpoint_url, stack)
         table = read_settings(environment).kabar_table
         with closing(Aws(settings.aws_endpoint_url)) as aws:
-            turn = await _turn_in(DynamoDBStore(aws.client("dynamodb"), table, clock), conversation, id)
+            store = DynamoDBStore(aws.client("dynamodb"), table, clock, settings.kabar_bot)
+            turn = await _turn_in(store, conversation, id)
     except (BotoCoreError, ClientError, ConfigError, Retry) as error:
         return None, f"Its record can not be read: {error}"
     return turn, "" if turn else "The record has nothing of it: it was not begun, or is forgotten."
