@@ -20,7 +20,6 @@ import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 from msgspec.structs import replace
 
-from bot import logs
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.lambda_sandbox import CONFIG as PATIENT
@@ -41,6 +40,7 @@ from handlers.door import aws_parts, aws_seal, aws_secrets
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings
+from handlers.watching import begin_watching, watched
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -217,7 +217,7 @@ class Worker:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
-            log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
+            log.error("wake=<%s> | not a wake of ours, dropped", record["messageId"])
             return True
         bench = self._benches.get(wake.bot)
         if bench is None:  # the message stays in the store, and its sweep wakes again once the bot is back
@@ -282,11 +282,12 @@ _worker: list[Worker] = []
 def environment_worker() -> Worker:
     """This execution environment's worker, made of its settings at the first event."""
     if not _worker:
-        logs.set_up(bot_settings(os.environ).kabar_log_level)
+        begin_watching(bot_settings(os.environ))
         _worker.append(Worker(os.environ))
     return _worker[0]
 
 
+@watched
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
     seconds = context.get_remaining_time_in_millis() / 1000
