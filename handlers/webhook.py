@@ -51,15 +51,15 @@ def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingPro
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
 
-    named = [Mount(f"/{name}", routes=_routes(each)) for name, each in others.items()]
+    named = [Mount(f"/{name}", routes=_routes(each, name)) for name, each in others.items()]
     return Starlette(
         routes=[*named, *_routes(doors), Route("/healthz", healthz)],
         exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again, HTTPException: _refuse},
     )
 
 
-def _routes(doors: DoorSource) -> list[Route]:
-    """One bot's."""
+def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
+    """One bot's; its name is in the lines of its log."""
 
     async def telegram(request: Request) -> Response:
         began = time.monotonic()
@@ -70,13 +70,14 @@ def _routes(doors: DoorSource) -> list[Route]:
         receipt = Receipt.IGNORED
         if inbound:
             inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=starts))
-            receipt = await accept(inbound, door.store, door.wake, door.clock)
+            with about(bot=bot):
+                receipt = await accept(inbound, door.store, door.wake, door.clock)
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
         if inbound and starts and receipt is Receipt.NEW:
             took = max(round((time.monotonic() - began) * 1000), 1)
-            with about(turn=inbound.reference, conversation=inbound.conversation):
+            with about(bot=bot, turn=inbound.reference, conversation=inbound.conversation):
                 tell({"FirstSign": took}, "ms=<%d> | typing is shown", took)
             return JSONResponse(typing_reply(inbound))
         return Response()
@@ -91,7 +92,8 @@ def _routes(doors: DoorSource) -> list[Route]:
             received = door.slack.receive(body, headers)
             if received.status != 401:
                 for inbound in received.inbounds:
-                    await accept(inbound, door.store, door.wake, door.clock)
+                    with about(bot=bot):
+                        await accept(inbound, door.store, door.wake, door.clock)
                 if (gone := received.departed) and door.installing:
                     await door.store.uninstall(gone.team, gone.at)
                     log.info("team=<%s> | uninstalled", gone.team)

@@ -28,6 +28,7 @@ from bot.adapters.s3_blobs import S3Blobs
 from bot.adapters.s3_folder import NotCopied, S3Folder
 from bot.deadline import Deadline
 from bot.errors import Retry
+from bot.logs import about
 from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
@@ -223,7 +224,10 @@ class Worker:
         if bench is None:  # the message stays in the store, and its sweep wakes again once the bot is back
             log.error("bot=<%s> | a wake for a bot that KABAR_BOTS does not name, dropped", wake.bot)
             return True
-        receipt = record["receiptHandle"] if hide else None
+        with about(bot=wake.bot):
+            return await self._answered(wake, bench, record["receiptHandle"] if hide else None, do)
+
+    async def _answered(self, wake: WakeBody, bench: Bench, receipt: str | None, do: Do) -> bool:
         try:
             async with bench.workshop() as workshop:
                 outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))

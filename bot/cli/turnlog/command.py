@@ -95,12 +95,13 @@ async def _on_aws(settings: Settings, wanted: Wanted, reference: str, clock: Clo
     if more := ({id} | others) - {reference}:
         lines = _in_order([*lines, *await said_of(sorted(more), days, 0)])
     conversation = _conversation(lines)
-    turn, note = await _recorded(settings, wanted.stack, conversation, id, clock)
+    bot = next((str(line.keys["bot"]) for line in lines if "bot" in line.keys), "")
+    turn, note = await _recorded(settings, wanted.stack, bot, conversation, id, clock)
     return Found(reference, id, conversation, turn, tuple(lines), note)
 
 
 async def _recorded(
-    settings: Settings, stack: str, conversation: str, id: str, clock: Clock
+    settings: Settings, stack: str, bot: str, conversation: str, id: str, clock: Clock
 ) -> tuple[TurnView | None, str]:
     """What the stack's table has of it; a sentence where that can not be had."""
     from botocore.exceptions import BotoCoreError, ClientError
@@ -113,7 +114,7 @@ async def _recorded(
         environment, _ = await asyncio.to_thread(read_stack, settings.aws_endpoint_url, stack)
         table = read_settings(environment).kabar_table
         with closing(Aws(settings.aws_endpoint_url)) as aws:
-            store = DynamoDBStore(aws.client("dynamodb"), table, clock, settings.kabar_bot)
+            store = DynamoDBStore(aws.client("dynamodb"), table, clock, bot)
             turn = await _turn_in(store, conversation, id)
     except (BotoCoreError, ClientError, ConfigError, Retry) as error:
         return None, f"Its record can not be read: {error}"
