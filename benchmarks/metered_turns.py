@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import httpx
@@ -51,6 +52,8 @@ WORDS = 250
 KINDS = ("talk", "tool", "picture")
 """A question; one that needs a tool; one with a picture of some 100 KB."""
 PATIENCE = 60.0
+ANSWER = 300.0
+"""Seconds that the emulator may take for a request: a query of a conversation of 100,000 entries has it sort them."""
 ON_LAMBDA = {"AWS_LAMBDA_FUNCTION_NAME": "kabar", "KABAR_STACK": "kabar"}
 """So that lines are logged as there."""
 
@@ -63,7 +66,9 @@ class Passed(Struct, frozen=True):
     at: float
     reads: float = 0.0
     writes: float = 0.0
+    found: int = 0
     stored: int = 0
+    """Bytes of the items read, and of those put down."""
     is_everybodys: bool = False
     """Whether it is a transaction on a counter that every conversation adds to."""
 
@@ -77,7 +82,7 @@ class Meter:
         self.app = Starlette(
             routes=[Route("/{path:path}", self._pass, methods=["GET", "POST", "PUT", "HEAD", "DELETE"])]
         )
-        self._client = httpx.AsyncClient(timeout=20)
+        self._client = httpx.AsyncClient(timeout=ANSWER)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -103,11 +108,16 @@ class Meter:
             return
         told = json.decode(answer)
         units = read_units(operation, asked, told), write_units(operation, asked, told)
-        self.passed.append(Passed(service, operation, now, *units, _stored(asked), _is_everybodys(asked)))
+        self.passed.append(Passed(service, operation, now, *units, _found(told), _stored(asked), _is_everybodys(asked)))
+
+
+def _found(told: dict[str, Any]) -> int:
+    batches = told.get("Responses", {})
+    found = [*told.get("Items", []), *filter(None, [told.get("Item")]), *chain.from_iterable(batches.values())]
+    return sum(map(item_bytes, found))
 
 
 def _stored(asked: dict[str, Any]) -> int:
-    """Bytes of the items that a write put down."""
     puts = [write["Put"] for write in asked.get("TransactItems", []) if "Put" in write] or [asked]
     return sum(item_bytes(put["Item"]) for put in puts if "Item" in put)
 
