@@ -11,13 +11,14 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.capacity_units import READS
 from benchmarks.metered_turns import ANSWER, Meter, Passed
 from benchmarks.turn import InstantModel
+from benchmarks.page_tables import table
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
@@ -143,3 +144,23 @@ def with_growth(figures: Figures) -> dict[str, Any]:
     second, last = figures[lengths[1]], figures[lengths[-1]]
     grows = {name: round(last[name] / second[name], 2) for name in second if name != "filled_s"}
     return {**figures, "grows": grows}
+
+
+def markdown(histories: Mapping[str, Any]) -> str:
+    """The page's section, of what ``measure`` says."""
+    rows = []
+    for store in ("dynamodb", "sqlite"):
+        figures = dict(histories[store])
+        rows += [
+            [store, name, *(f"{length[name]:g}" for length in list(figures.values())[:-1]), f"{grown:g}"]
+            for name, grown in figures["grows"].items()
+        ]
+    lengths = [f"{int(length):,}" for length in list(histories["dynamodb"])[:-1]]
+    return "\n".join(
+        [
+            "What one message asks of the store, by the entries of the conversation before it; the last column is the"
+            " last length as a multiple of the second.",
+            "",
+            *table(["store", "", *lengths, "grows"], [[row[0], row[1].replace("_", " "), *row[2:]] for row in rows]),
+        ]
+    )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.histories import on_dynamodb, on_sqlite, with_growth
+from benchmarks.histories import markdown, on_dynamodb, on_sqlite, with_growth
 from tests.emulator import Account
 
 
@@ -19,3 +19,6 @@ async def test_the_growth_is_told_of_both_stores(tmp_path: Path) -> None:
     figures = await on_sqlite(tmp_path / "kabar.sqlite3", (10, 20))
     assert list(with_growth(figures)) == ["10", "20", "grows"]
     assert list(with_growth(figures)["grows"]) == ["own_ms"]
+    page = markdown({"dynamodb": with_growth(figures), "sqlite": with_growth(figures)})
+    assert "| store |  | 10 | 20 | grows |" in page
+    assert "| sqlite | own ms |" in page
