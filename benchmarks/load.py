@@ -6,10 +6,11 @@ and SQS, the worker in several processes that take one wake at a time, as Lambda
 the simulator's Telegram over HTTP, and a model that says which messages it was newly asked. A few people's model is
 slow.
 
-Of each run, by the number of people: ``messages_per_second`` from the first message to the last answer; ``answers``, fewer than messages where
-several waited together or joined a turn that was running; ``queue_age_s`` from a message's being accepted to the
-model's being asked it, the slow people's apart; ``losses``, ``doubles`` (a message named in more than one answer) and
-``order_faults`` (an answer that names an earlier message than the one before it in its chat), all due to be 0.
+Of each run, by the number of people: ``messages_per_second`` from the first message to the last answer; ``answers``,
+fewer than messages where several waited together or joined a turn that was running; ``queue_age_s`` from a message's
+being accepted to the model's being asked it, the slow people's apart; ``losses``, ``doubles`` (a message named in more
+than one answer) and ``order_faults`` (an answer that names an earlier message than the one before it in its chat), all
+due to be 0.
 """
 
 import asyncio
