@@ -76,6 +76,7 @@ async def on_dynamodb(client: Callable[..., Any], endpoint: str, lengths: Sequen
         metered = DynamoDBStore(client("dynamodb", endpoint=address, patience=ANSWER), TABLE, SystemClock())
         for length in lengths:
             filled = await _fill(store, _place(length), length)
+            await _hear(store, _place(length), -1)  # what is noted of a person who is new
             del meter.passed[:]
             await _hear(metered, _place(length), 0)
             own = await _own(store, length, MESSAGES if length <= 10_000 else FEW)
