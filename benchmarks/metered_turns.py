@@ -7,6 +7,7 @@ delete for each wake.
 """
 
 import asyncio
+import io
 import logging
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import Any
 import httpx
 import pytest
 from msgspec import Struct, json
+from PIL import Image
 from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -29,7 +31,7 @@ from benchmarks.capacity_units import item_bytes, read_units, write_units
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.budget import month_of
 from bot.clock import SystemClock
-from bot.messages import Bill, Spent
+from bot.messages import EVERYBODY, Bill, Spent
 from bot.messages import Counter as CounterName
 from simulator.app import Simulator
 from simulator.deliver import QUICK
@@ -40,7 +42,6 @@ from simulator.serving import serve
 from simulator.world import File
 from tests.cloud import TABLE, Cloud, cloud_for
 from tests.emulator import running_emulator
-from tests.pictures import sunset
 
 ANN, ANN_ID = "1001", "ann"
 EARLIER = 10
@@ -125,7 +126,7 @@ def _stored(asked: dict[str, Any]) -> int:
 
 def _is_everybodys(asked: dict[str, Any]) -> bool:
     updates = (write["Update"]["Key"]["pk"]["S"] for write in asked.get("TransactItems", []) if "Update" in write)
-    return any(pk.startswith("B#all#") for pk in updates)
+    return any(pk.startswith(f"B#{EVERYBODY}#") for pk in updates)
 
 
 class Counted:
@@ -183,9 +184,9 @@ class Count(Struct, frozen=True):
     """What one message asked for, webhook and worker together.
 
     ``worker_s`` are the seconds that its worker was at it. ``requests`` is by service and operation, without the reads
-    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``everybodys`` are the transactions that
-    every conversation has. ``platform`` are its calls by method, ``model`` is what its tokens came to; what is
-    sent to both is in bytes.
+    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``everybodys`` are transactions on a
+    counter that all conversations share. ``platform`` are its calls by method, ``model`` is what its tokens came to;
+    what is sent to both is in bytes.
     """
 
     worker_s: float
@@ -273,7 +274,7 @@ class Town:
     async def _counted(self, kind: str) -> Count:
         before, sizes, bill = len(self._meter.passed), self._sizes(), await self._bill()
         called = self._platform.calls.copy()
-        file = File("photo.png", "image/png", sunset("orange", "brown", 1280, 960)) if kind == "picture" else None
+        file = File("photo.png", "image/png", _photo()) if kind == "picture" else None
         await self.answered("what is the sum of it" if kind == "tool" else "what is it like " * 12, file)
         ended = time.monotonic()
         passed = [each for each in self._meter.passed[before:] if each.service != "ssm"]
@@ -301,8 +302,15 @@ class Town:
 
     async def _bill(self) -> Bill:
         """What everybody's turns came to in this month."""
-        counter = CounterName("all", month_of(time.time()))
+        counter = CounterName(EVERYBODY, month_of(time.time()))
         return (await self._store.spent([counter])).get(counter, Spent()).bill
+
+
+def _photo() -> bytes:
+    """As hard to compress as a real one."""
+    data = io.BytesIO()
+    Image.effect_noise((400, 300), 80).save(data, "PNG")
+    return data.getvalue()
 
 
 def _less(late: Bill, early: Bill) -> Bill:
