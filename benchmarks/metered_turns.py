@@ -56,8 +56,8 @@ TRIES = 3
 PATIENCE = 60.0
 ANSWER = 300.0
 """Seconds that the emulator may take for a request: a query of a conversation of 100,000 entries has it sort them."""
-ON_LAMBDA = {"AWS_LAMBDA_FUNCTION_NAME": "kabar", "KABAR_STACK": "kabar"}
-"""So that lines are logged as there."""
+DEPLOYED = {"KABAR_METRICS": "kabar"}
+"""So that lines are logged as the template has them: with what they measure."""
 
 
 class Passed(Struct, frozen=True):
@@ -221,7 +221,7 @@ async def metered(earlier: int, *, slow: bool) -> dict[str, Count]:
             serve(meter.app) as meter_url,
             cloud_for(account, url, model_url, patch) as cloud,
         ):
-            for name, value in {"AWS_ENDPOINT_URL": meter_url, **ON_LAMBDA}.items():
+            for name, value in {"AWS_ENDPOINT_URL": meter_url, **DEPLOYED}.items():
                 patch.setenv(name, value)
             simulator.connect(cloud.url)
             town = Town(simulator, cloud, meter, model, platform)

@@ -37,8 +37,7 @@ FIRST = 50_000
 
 LITTLE = 4
 """The part of what is reserved that a turn may cost beyond it before that is counted. A conversation grows, so most
-turns cost a little more than the dearest before: each would write to four counters once more, seconds before it ends.
-"""
+turns cost a little more than the dearest before: each would write to four counters once more, just before it ends."""
 
 NEARLY = 80
 """Percent of a budget after which the cheaper model answers."""

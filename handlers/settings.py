@@ -28,7 +28,7 @@ SECRETS = (
 PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
-MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
+MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
 SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -115,6 +115,7 @@ class Settings(Struct, frozen=True):
     kabar_bucket: str = ""  # files and pictures go to this S3 bucket, else into the folder
     kabar_files: str = ".data/files"
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
+    kabar_keep_days: int = 0  # a conversation that nobody used for so long is deleted; 0 keeps all for ever
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
 
     # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);

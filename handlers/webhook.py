@@ -22,7 +22,8 @@ from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, StoreUnavailable
-from bot.intake import accept, sweep
+from bot.intake import accept, sweep, sweep_unused
+from bot.keeping import DAY
 from bot.messages import Inbound, Json
 from bot.ports import Clock, Receipt
 from handlers.aws import Aws, Secrets
@@ -34,8 +35,6 @@ log = logging.getLogger(__name__)
 
 OVERDUE = 120.0
 """Seconds after which a message that nobody took is woken again: SQS loses nothing, but a bug of ours may."""
-
-DAY = 24 * 3600
 
 MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
 
@@ -174,7 +173,9 @@ async def _sweep(function: Function, arn: str) -> Json:
     late = await function.store.overdue_reminders(now - DAY, now - int(OVERDUE))
     for conversation, id, at in late:  # its schedule was lost, or it failed too often
         await _fire(function, {"conversation": conversation, "id": id, "at": at}, arn)
-    return {"woken": woken, "late": len(late)}
+    keep = function.settings.kabar_keep_days * DAY
+    unused = await sweep_unused(keep, function.store, function.wake, function.clock) if keep else 0
+    return {"woken": woken, "late": len(late), "unused": unused}
 
 
 async def _fire(function: Function, due: Json, arn: str) -> Json:

@@ -88,6 +88,9 @@ async def one_message(store: DynamoDBStore, number: int) -> None:
 
 async def test_each_call_is_one_request_at_a_known_price(store: DynamoDBStore, wire: Wire) -> None:
     await one_message(store, 1)
+    assert wire.passed[4].units == 8  # once a day the head's place in the index of uses is written with the step
+    wire.passed.clear()
+    await one_message(store, 2)
     assert [(passed.operation, passed.units) for passed in wire.passed] == [
         ("PutItem", 3),  # the message, and its places in both indexes
         ("UpdateItem", 1),
@@ -102,8 +105,10 @@ async def test_each_call_is_one_request_at_a_known_price(store: DynamoDBStore, w
 
 async def test_a_message_costs_the_same_however_long_the_conversation_is(store: DynamoDBStore, wire: Wire) -> None:
     await one_message(store, 1)
+    wire.passed.clear()
+    await one_message(store, 2)
     first = [(passed.operation, passed.units) for passed in wire.passed]
-    for number in range(2, 40):
+    for number in range(3, 40):
         await one_message(store, number)
     wire.passed.clear()
     await one_message(store, 40)
@@ -420,7 +425,7 @@ async def test_a_repeated_claim_renewal_and_release_succeed(patient: DynamoDBSto
     wire.breaks["UpdateItem"].append(LOST)
     await patient.renew(head, 3_000_000_000_001)
     wire.breaks["UpdateItem"].append(LOST)
-    assert await patient.commit(head, Change(release=True)) == Head(CHAT)
+    assert await patient.commit(head, Change(release=True)) == Head(CHAT, used=2_000_000_000)
 
 
 # Sizes
