@@ -55,7 +55,7 @@ async def serve_webhooks(
         app = application(OneDoor(bot.door))
         if a2a:
             _add_agents(app, settings, bot.store, bot.wake, bot.clock, bot.blobs, None)
-        await _until_stopped(app, host, port)
+        await until_stopped(app, host, port)
 
 
 def _add_agents(
@@ -90,7 +90,7 @@ async def _on_aws(settings: Settings, host: str, port: int, *, a2a: bool) -> Non
     consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
     try:
         async with offering_commands(settings):
-            await _until_stopped(app, host, port)
+            await until_stopped(app, host, port)
     finally:
         stopping.set()
         await asyncio.wait(consumers, timeout=GRACE)
@@ -101,14 +101,15 @@ async def _on_aws(settings: Settings, host: str, port: int, *, a2a: bool) -> Non
         aws.close()
 
 
-async def _until_stopped(app: Starlette, host: str, port: int) -> None:
+async def until_stopped(app: Starlette, host: str, port: int, *paths: str) -> None:
+    """Serve, at ``paths`` beside those of the platforms, until the process is told to end. Raises ConfigError."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopped.set)
     try:
         async with serve(app, host, port) as address:
-            print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
+            print("Listening on", *(f"{address}{path}" for path in ("/telegram", "/slack/events", *paths)), flush=True)
             await stopped.wait()
     except OSError as error:
         raise ConfigError(f"Port {port} of {host} can not be used: {error.strerror}. Name another: --port.") from error

@@ -48,12 +48,15 @@ class Kabar:
 
 
 @asynccontextmanager
-async def kabar(folder: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> AsyncIterator[Kabar]:
-    """``kabar <arguments>`` in an empty folder, with these settings and no others; killed at the end."""
+async def kabar(
+    folder: Path, *arguments: str, settings: Mapping[str, str] | None = None, module: str = "bot.cli.main"
+) -> AsyncIterator[Kabar]:
+    """``kabar <arguments>`` in an empty folder, with these settings and no others; killed at the end. ``module`` is
+    another that is run in its place."""
     system = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
     environment = {**system, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "USER": "ann", **(settings or {})}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot.cli.main", *arguments),
+        *(sys.executable, "-m", module, *arguments),
         cwd=folder,
         env=environment,
         stdin=PIPE,
