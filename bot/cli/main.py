@@ -17,7 +17,7 @@ from handlers.settings import Settings, read_settings
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 130 for
     Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         settings = read_settings(environment())
         logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options; ``command`` of what it reads is the function to call."""
     parser = argparse.ArgumentParser(prog="kabar", description="An AI agent for Telegram and Slack.")
     commands = parser.add_subparsers(required=True, metavar="command")
 

@@ -1,0 +1,117 @@
+"""Commands that the pages name are there, with these options; and those that can run here do."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import parser
+from bot.commands import MENU, NAMES
+from simulator.script import text
+from tests.bots import bot_on
+from tests.docs.pages import ROOT, commands, page, pages
+from tests.say import inbound
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = set(re.findall(r"^([\w.-]+):", MAKEFILE, re.MULTILINE))
+SHOWN = set(re.findall(r"^([\w-]+):.*?## ", MAKEFILE, re.MULTILINE))
+IN_THE_ENVIRONMENT = re.compile(r"\.venv/(run|dev)/bin/")
+
+WHY_NOT_HERE = {
+    "make": "each target is run by what is named after it, or is tests/test_make_run.py's",
+    "kabar setup": "asks a person",
+    "kabar run": "wants tokens",
+    "kabar chat": "wants a model's server",
+    "kabar serve": "wants tokens",
+    "kabar eval": "takes minutes, or a model",
+    "kabar doctor": "finds something that is not set up here",
+    "kabar logs": "wants a reference",
+    "python -m examples.discord": "wants a token; tests/examples runs it",
+    "pip": "downloads",
+    "git": "downloads",
+    "curl": "wants a token",
+    "export": "sets something in a person's own shell",
+    "aws": "wants an account",
+    "sam": "wants an account",
+    "llama-server": "is somebody else's program",
+    "ollama": "is somebody else's program",
+}
+"""What pages show and this test does not run, by how it begins; all else is run."""
+
+COMING = {"setup", "logs", "manifest", "migrate"}
+"""Commands of kabar that pages name and another change brings."""
+
+
+def in_fences(name: str) -> list[list[str]]:
+    """The commands of a page's shell fences: what is set for one of them, and where its program lies, left out."""
+    return [_bare(words) for fence in page(name).fences if fence.language == "sh" for words in commands(fence)]
+
+
+def _bare(words: list[str]) -> list[str]:
+    start = next((at for at, word in enumerate(words) if not re.match(r"[A-Z_]+=", word)), len(words))
+    return [IN_THE_ENVIRONMENT.sub("", word) for word in words[start:]]
+
+
+def named(name: str) -> Iterator[list[str]]:
+    """All commands of ours that a page names, in its text or in its fences."""
+    spans = (span for span in page(name).spans if re.match(r"(\.venv/\w+/bin/)?(kabar|make) \w", span))
+    for words in (*in_fences(name), *map(_bare, map(shlex.split, spans))):
+        if words and words[0] in ("kabar", "make"):
+            yield words
+
+
+@pytest.mark.parametrize("name", pages())
+def test_what_a_page_calls_exists(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = []
+    for program, *words in named(name):
+        if program == "make":
+            wrong += [f"make {word}" for word in words if "=" not in word and word not in TARGETS]
+        elif words[0] not in COMING:
+            try:  # a name alone says only that there is such a command
+                parser().parse_args(words if len(words) > 1 else [*words, "--help"])
+            except SystemExit as end:
+                if end.code:
+                    wrong.append(f"kabar {' '.join(words)}: {capsys.readouterr().err}")
+    assert wrong == []
+
+
+@pytest.fixture
+async def folder(tmp_path: Path) -> Path:
+    """Where somebody runs kabar who has said one word to it and changed nothing."""
+    shutil.copytree(ROOT / "agent", tmp_path / "agent")
+    (tmp_path / ".data").mkdir()
+    async with bot_on(tmp_path / ".data" / "kabar.sqlite3", text("Hello Ann.")) as bot:
+        await bot.hears(inbound("I am Ann"))
+        await bot.wakes()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [name for name in pages() if in_fences(name)])
+def test_what_a_page_tells_to_run_runs(name: str, folder: Path) -> None:
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
+    for words in filter(_runs_here, in_fences(name)):
+        where = folder if words[0] == "kabar" else ROOT
+        ran = subprocess.run(words, cwd=where, env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, f"{' '.join(words)}\n{ran.stdout}{ran.stderr}"
+
+
+def _runs_here(words: list[str]) -> bool:
+    line = " ".join(words)
+    return bool(words) and ("--help" in words or not any(line.startswith(start) for start in WHY_NOT_HERE))
+
+
+def test_the_owner_s_page_lists_the_commands_of_a_chat() -> None:
+    listed = {span[1:].split()[0] for span in page("docs/owner.md").spans if re.match(r"/\w+", span)}
+    assert set(MENU) <= listed
+    assert listed - {"kabar"} <= NAMES
+
+
+def test_the_map_lists_what_make_does() -> None:
+    listed = {word for span in page("AGENTS.md").spans if span.startswith("make ") for word in span.split()[1:]}
+    assert {word for word in SHOWN if word != "help"} - listed == set()
