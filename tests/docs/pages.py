@@ -25,12 +25,14 @@ class Fence(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """``headings`` are levels and words, ``links`` targets as they are written, ``spans`` what stands in backticks."""
+    """``headings`` are levels and words, ``links`` targets as they are written, ``spans`` what stands in backticks,
+    ``texts`` the pieces between, a link's words on their own."""
 
     name: str
     headings: tuple[tuple[int, str], ...]
     links: tuple[str, ...]
     spans: tuple[str, ...]
+    texts: tuple[str, ...]
     fences: tuple[Fence, ...]
 
     @property
@@ -52,6 +54,7 @@ def page(name: str) -> Page:
         headings=tuple(_headings(tokens)),
         links=tuple(str(child.attrs[key]) for child in inline for key in ("href", "src") if key in child.attrs),
         spans=tuple(child.content for child in inline if child.type == "code_inline"),
+        texts=tuple(child.content for child in inline if child.type == "text"),
         fences=tuple(
             Fence(token.info.partition(" ")[0], token.content, token.map[0] + 1)
             for token in tokens

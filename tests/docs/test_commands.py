@@ -115,3 +115,8 @@ def test_the_owner_s_page_lists_the_commands_of_a_chat() -> None:
 def test_the_map_lists_what_make_does() -> None:
     listed = {word for span in page("AGENTS.md").spans if span.startswith("make ") for word in span.split()[1:]}
     assert {word for word in SHOWN if word != "help"} - listed == set()
+
+
+def test_the_readme_names_the_tests_that_have_to_pass() -> None:
+    assert ["make", "test"] in in_fences("README.md")
+    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
