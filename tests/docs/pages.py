@@ -14,6 +14,7 @@ from msgspec import Struct
 ROOT = Path(__file__).parents[2]
 
 _PUNCTUATION = re.compile(r"[^\w\- ]")
+_OURS = re.compile(r"\s*(\.venv/\w+/bin/)?(kabar|make) \w")
 
 
 class Fence(Struct, frozen=True):
@@ -77,8 +78,8 @@ def pages() -> list[str]:
 
 
 def commands(fence: Fence) -> Iterator[list[str]]:
-    """The words of each command of a shell fence, comments left out."""
+    """The words of each command in a shell fence, or of ours in one that does not say what it is; comments left out."""
     for line in fence.text.replace("\\\n", " ").splitlines():
         for command in line.split("&&"):
-            if words := shlex.split(command, comments=True):
-                yield words
+            if fence.language == "sh" or (not fence.language and _OURS.match(command)):
+                yield shlex.split(command, comments=True)

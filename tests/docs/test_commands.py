@@ -48,9 +48,10 @@ COMING = {"setup", "logs", "manifest", "migrate"}
 """Commands of kabar that pages name and another change brings."""
 
 
-def in_fences(name: str) -> list[list[str]]:
-    """The commands of a page's shell fences: what is set for one of them, and where its program lies, left out."""
-    return [_bare(words) for fence in page(name).fences if fence.language == "sh" for words in commands(fence)]
+def in_fences(name: str, *languages: str) -> list[list[str]]:
+    """The commands of a page's fences: what is set for one of them, and where its program lies, left out."""
+    fences = (fence for fence in page(name).fences if fence.language in languages)
+    return [words for fence in fences for words in map(_bare, commands(fence)) if words]
 
 
 def _bare(words: list[str]) -> list[str]:
@@ -59,10 +60,10 @@ def _bare(words: list[str]) -> list[str]:
 
 
 def named(name: str) -> Iterator[list[str]]:
-    """All commands of ours that a page names, in its text or in its fences."""
+    """All commands of ours that a page names, in its text and in its fences."""
     spans = (span for span in page(name).spans if re.match(r"(\.venv/\w+/bin/)?(kabar|make) \w", span))
-    for words in (*in_fences(name), *map(_bare, map(shlex.split, spans))):
-        if words and words[0] in ("kabar", "make"):
+    for words in (*in_fences(name, "", "sh"), *map(_bare, map(shlex.split, spans))):
+        if words[0] in ("kabar", "make"):
             yield words
 
 
@@ -92,10 +93,10 @@ async def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [name for name in pages() if in_fences(name)])
+@pytest.mark.parametrize("name", [name for name in pages() if in_fences(name, "sh")])
 def test_what_a_page_tells_to_run_runs(name: str, folder: Path) -> None:
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    for words in filter(_runs_here, in_fences(name)):
+    for words in filter(_runs_here, in_fences(name, "sh")):
         where = folder if words[0] == "kabar" else ROOT
         ran = subprocess.run(words, cwd=where, env=environment, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, f"{' '.join(words)}\n{ran.stdout}{ran.stderr}"
@@ -103,7 +104,7 @@ def test_what_a_page_tells_to_run_runs(name: str, folder: Path) -> None:
 
 def _runs_here(words: list[str]) -> bool:
     line = " ".join(words)
-    return bool(words) and ("--help" in words or not any(line.startswith(start) for start in WHY_NOT_HERE))
+    return "--help" in words or not any(line.startswith(start) for start in WHY_NOT_HERE)
 
 
 def test_the_owner_s_page_lists_the_commands_of_a_chat() -> None:
@@ -118,5 +119,5 @@ def test_the_map_lists_what_make_does() -> None:
 
 
 def test_the_readme_names_the_tests_that_have_to_pass() -> None:
-    assert ["make", "test"] in in_fences("README.md")
+    assert ["make", "test"] in in_fences("README.md", "sh")
     assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
