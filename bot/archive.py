@@ -1,6 +1,6 @@
 """An export as a file of JSON Lines: what its lines are, and what is wrong with one. Pure.
 
-    {"kabar": "0.1.0", "schema": 1, "at": 1700000000}                     which Kabar wrote it, and when
+    {"kabar": "0.1.0", "schema": 2, "at": 1700000000}                     which Kabar wrote it, and when
     {"type": "conversation", "key", "last", "since", "settings", "above"} a conversation; until the next one follow
     {"type": "reminder", "reminder"}                                        what is to be said there,
     {"type": "file", "key", "of", "media_type", "data"}                     each file before the entry that names it,
@@ -8,7 +8,7 @@
     {"type": "profile", "of", "profile"}                                  what is known of a person or a chat
     {"type": "end", "lines"}                                              how many lines stand before it
 
-A later schema reads what an earlier one wrote: fields come with a default (bot/messages.py), as in the stores.
+The schema is that of all values in it, as in the stores (bot/schema.py): a later one reads what an earlier one wrote.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from bot.keeping import blob_key
 from bot.messages import ChatSettings, Entry, Profile, Reminder
-
-SCHEMA = 1
-"""Of the file; it grows where an older Kabar would misread what a newer one writes."""
+from bot.schema import ENTRY, PROFILE, REMINDER, SCHEMA, SETTINGS
 
 
 class Header(Struct, frozen=True):
@@ -83,21 +81,38 @@ class Damage(Struct, frozen=True):
         return f"{self.line}: {self.problem}"
 
 
-def decode_line(data: bytes) -> Line:
-    """Raises ``msgspec.DecodeError``, of which ValidationError is a kind."""
-    return _line_decoder.decode(data)
+VALUES = (("settings", SETTINGS), ("reminder", REMINDER), ("entry", ENTRY), ("profile", PROFILE))
+"""The stored values that lines hold, by the fields they are in."""
+
+
+def header_of(first: bytes) -> Header:
+    """Raises ``msgspec.DecodeError``."""
+    return _header_decoder.decode(first)
+
+
+def decode_line(data: bytes, schema: int = SCHEMA) -> Line:
+    """Raises ``msgspec.DecodeError``, of which ValidationError is a kind. ``schema`` is the file's."""
+    if schema == SCHEMA:
+        return _line_decoder.decode(data)
+    line = json.decode(data)
+    for field, kind in VALUES:
+        if isinstance(line, dict) and field in line:
+            line[field] = kind.read_from(schema, json.encode(line[field]))
+    return _line_decoder.decode(json.encode(line))
 
 
 def damages(lines: Iterable[bytes]) -> Iterator[Damage]:
     """All that is wrong with these lines, in order; nothing where all of them can be imported. Holds one at a time."""
     numbered = enumerate(lines, 1)
-    if problem := _unfit(next(numbered, (0, b""))[1]):
+    first = next(numbered, (0, b""))[1]
+    if problem := _unfit(first):
         yield Damage(1, problem)
         return
+    schema = header_of(first).schema
     order, number = _Order(), 1
     for number, data in numbered:
         try:
-            line = decode_line(data)
+            line = decode_line(data, schema)
         except DecodeError as error:
             order.lost_count()
             yield Damage(number, _unreadable(error))
@@ -109,9 +124,11 @@ def damages(lines: Iterable[bytes]) -> Iterator[Damage]:
 
 def _unfit(first: bytes) -> str:
     try:
-        header = _header_decoder.decode(first)
+        header = header_of(first)
     except DecodeError:
         return "This is not an export of Kabar: its first line must say which Kabar wrote it."
+    if header.schema < 1:
+        return f"There is no schema {header.schema}: export again."
     if header.schema > SCHEMA:
         return f"A newer Kabar ({header.kabar}, schema {header.schema}) wrote this: update Kabar, then import it."
     return ""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bot import rules as chat_rules
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import Here, Told, answer, as_words, is_for_members
+from bot.commands import LATER, Here, Told, answer, as_words, is_for_members
 from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
@@ -403,7 +403,7 @@ class Beginnings:
                 turn = replace(turn, cheaper=True)
         entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said, memory=memory, rules=rules)]
         settings = None
-        if (own := question.told) and own.page != "context":  # this one the turn answers (bot/context_page.py)
+        if (own := question.told) and own.page not in LATER:
             entries.append(_ended(own, turn))
             settings = replace(head.settings, **own.settings) if own.settings else None
         # The journal is opened on the turn first, so that the entries and the turn are stored in one write.

@@ -21,7 +21,7 @@ MENU = (
 APPROVALS = ("approvals", "approve-list", "approve_list")
 """Names that ask for what waits for somebody's word: asked again where something does (bot/approvals.py)."""
 OTHERS = ("start", "reset", "meanwhile", "reminders")
-NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint"})
+NAMES = frozenset({*MENU, *OTHERS, *APPROVALS, "unlink", "allow", "disallow", "appoint", "doctor"})
 """All that are ours."""
 
 MEMBERS = frozenset(
@@ -29,7 +29,12 @@ MEMBERS = frozenset(
 )
 """What changes a group for everybody in it, or hands out all that was said there."""
 
-Page = Literal["", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep"]
+ABOUT_ME = ("me", "saya", "aku")
+"""What ``/forget`` may name: who asks, not the conversation."""
+
+Page = Literal["", "usage", "context", "memory", "instructions", "status", "export", "reminders", "doorstep", "doctor"]
+LATER = ("context", "doctor")
+"""The pages that the turn itself fills, when it runs."""
 
 
 class Told(Struct, frozen=True):
@@ -38,7 +43,7 @@ class Told(Struct, frozen=True):
     ``fresh``: nothing said so far is shown to the model again; ``forget``: nor kept. ``settings`` are fields of the
     chat's that change. ``button``: the text, by its name, of a button that does the turn again; ``buttons`` are others.
     ``page`` is what the text is yet to be made of: it shows what only the store knows, or what the turn itself finds
-    out ("context"). ``files`` are sent with it; ``quiet``: only who asked sees it; ``spoken_of``: the model too.
+    out (LATER). ``files`` are sent with it; ``quiet``: only who asked sees it; ``spoken_of``: the model too.
     """
 
     text: str
@@ -79,7 +84,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
         return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
-            return Told(help_page(language, here.prompts))
+            return Told(help_page(inbound.sender, here.prompts))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
         case "meanwhile":
@@ -92,6 +97,8 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
             return _model(inbound, here)
         case "context" | "compact":
             return Told("", page="context")
+        case "doctor":
+            return _doctor(inbound)
         case "usage" | "memory" | "instructions" | "status" | "export" as page:
             return Told("", page=page)
         case "remind" if not is_page(inbound):
@@ -111,19 +118,31 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
 
 def is_for_members(inbound: Inbound) -> bool:
     """Whether a guest of a group wants what only members may do there. In a chat of their own they may do it all."""
-    if not inbound.place.group or inbound.sender.role != "guest":
+    if not inbound.place.group or inbound.sender.role != "guest" or _is_about_me(inbound):
         return False
     return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
 
 
-def help_page(language: str, prompts: Mapping[str, str]) -> str:
-    lines = (f"/{name} – {description}" for name, description in (*menu(language), *prompts.items()))
+def help_page(reader: Person, prompts: Mapping[str, str]) -> str:
+    language = reader.language
+    owners = [("doctor", say("menu_doctor", language))] if reader.role == "owner" else []
+    lines = (f"/{name} – {description}" for name, description in (*menu(language), *owners, *prompts.items()))
     return "\n\n".join((say("help", language), "\n".join(lines)))
 
 
 def menu(language: str) -> list[tuple[str, str]]:
     """Names and descriptions, for a platform's own menu."""
     return [(name, say(f"menu_{name}", language)) for name in MENU]
+
+
+def _doctor(inbound: Inbound) -> Told:
+    """Names of settings, accounts and faults are for nobody but the owner, in nobody else's sight."""
+    language = inbound.sender.language
+    if inbound.sender.role != "owner":
+        return Told(say("owner_only", language), quiet=True)
+    if inbound.place.group:
+        return Told(say("private_only", language))
+    return Told("", page="doctor")
 
 
 def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
@@ -174,9 +193,15 @@ def _model(inbound: Inbound, here: Here) -> Told:
     return Told(text, buttons=rows)
 
 
+def _is_about_me(inbound: Inbound) -> bool:
+    return inbound.command == "forget" and inbound.text.strip().lower().partition(" ")[0] in ABOUT_ME
+
+
 def _forget(inbound: Inbound) -> Told:
     """Asks first: it can not be undone."""
-    language = inbound.sender.language
-    if inbound.text.strip().lower() in ("yes", "ya"):
-        return Told(say("forgotten", language), forget=True)
+    language, about_me = inbound.sender.language, _is_about_me(inbound)
+    if inbound.text.lower().split()[int(about_me) :] in (["yes"], ["ya"]):
+        return Told("", page="doorstep") if about_me else Told(say("forgotten", language), forget=True)
+    if about_me:
+        return Told(say("forget_me", language), buttons=(Button(say("forget_me_yes", language), "do:forget me yes"),))
     return Told(say("forget", language), buttons=(Button(say("forget_yes", language), "do:forget"),))

@@ -134,6 +134,13 @@ class Doorstep:
         await change(self._store, person.id, lambda own: replace(own, account=known.account))
         return say("linked", language)
 
+    async def forget(self, asked: Inbound) -> str:
+        """All that is known of who asks, under both ids where two are one person; but not what the owner made of them:
+        nobody gets in or back in by being forgotten."""
+        for id in dict.fromkeys((asked.sender.id, asked.sender.payer)):
+            await change(self._store, id, lambda known: Profile(version=known.version, role=known.role))
+        return say("forgotten_me", asked.sender.language)
+
     async def unlink(self, asked: Inbound) -> str:
         await change(self._store, asked.sender.id, lambda own: replace(own, account=""))
         return say("unlinked", asked.sender.language)

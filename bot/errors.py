@@ -3,6 +3,7 @@
     KabarError
     ├── Retry                     the queue: nothing was lost, the same wake will do it later
     │   ├── StoreUnavailable        the database or the queue did not answer
+    │   ├── NewerSchema             a newer Kabar wrote what is stored: it is left as it is for that one
     │   ├── LeaseLost               another worker owns this conversation now: stop at once, write nothing
     │   └── Busy                    another worker is alive and at it
     ├── ModelError                the agent loop: repeat, shorten or give up
@@ -35,6 +36,10 @@ class Retry(KabarError):
 
 
 class StoreUnavailable(Retry):
+    pass
+
+
+class NewerSchema(Retry):
     pass
 
 

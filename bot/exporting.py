@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.archive import SCHEMA, ConversationLine, EndLine, EntryLine, FileLine, Header, Line, ProfileLine, ReminderLine
+from bot.archive import ConversationLine, EndLine, EntryLine, FileLine, Header, Line, ProfileLine, ReminderLine
 from bot.budget import chat_of
 from bot.files import kept_in
 from bot.history import tool_calls
@@ -19,6 +19,7 @@ from bot.keeping import blob_folder
 from bot.messages import Answered, Asked, Ended, Entry, Head, Inbound, Numbered, Returned, encode
 from bot.nested import names_in
 from bot.ports import Archive, Blobs
+from bot.schema import SCHEMA
 from bot.version import VERSION
 
 AT_ONCE = 20

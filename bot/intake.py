@@ -1,7 +1,13 @@
 """In: a proven, parsed message becomes durable, then its chat is woken. The platform hears 200 only after both."""
 
+from collections.abc import Callable
+
+from bot.keeping import unused_before
 from bot.messages import Inbound
 from bot.ports import Clock, Receipt, Store, Wake
+
+UNUSED_AT_ONCE = 100
+"""So that nobody who waits for an answer waits behind them."""
 
 
 async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Receipt:
@@ -30,4 +36,21 @@ async def sweep(older_than: float, store: Store, wake: Wake, clock: Clock) -> in
     conversations = await store.overdue(int(now - older_than))
     for conversation in conversations:
         await wake.wake(conversation, f"overdue at {int(now)}")
+    return len(conversations)
+
+
+def everyone_s(conversation: str) -> bool:
+    return True
+
+
+async def sweep_unused(
+    keep: int, store: Store, wake: Wake, clock: Clock, ours: Callable[[str], bool] = everyone_s
+) -> int:
+    """Wake some conversations of ``ours`` that nobody used for ``keep`` seconds: who works on one sees that for itself,
+    and deletes it. Returns how many."""
+    now = clock.now()
+    unused = await store.unused(unused_before(now, keep))
+    conversations = [each for each in unused if ours(each)][:UNUSED_AT_ONCE]
+    for conversation in conversations:
+        await wake.wake(conversation, f"unused at {int(now)}")
     return len(conversations)

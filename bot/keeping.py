@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
@@ -27,6 +28,11 @@ messages."""
 MOST_REMINDERS = 100
 """Of one conversation, handed out at once."""
 
+DAY = 24 * 3600
+
+NESTED = "*/*.*.*"
+"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
+
 COUNTED_DAYS = 101
 """Days back from today of which a counter may still be there: ``Spend.keep`` seconds after it was last added to."""
 
@@ -40,8 +46,8 @@ _NAME_LENGTH = 32
 _BLOB_KEY = re.compile(rf"[a-z0-9_~-]+/[0-9a-f]{{{_NAME_LENGTH}}}")
 
 
-def after(head: Head, change: Change) -> Head:
-    """The head once this step is stored."""
+def after(head: Head, change: Change, now: int) -> Head:
+    """The head once this step is stored, at this Unix time."""
     return replace(
         head,
         owner="" if change.release else head.owner,
@@ -50,7 +56,22 @@ def after(head: Head, change: Change) -> Head:
         since=head.since if change.since is None else change.since,
         turn=change.turn,
         settings=change.settings or head.settings,
+        used=_used(head, now),
     )
+
+
+def _used(head: Head, now: int) -> int:
+    """Noted once a day, so that a step writes no more for it. What is nested lives as long as what it is nested in."""
+    return head.used if now < head.used + DAY or is_nested(head.conversation) else now
+
+
+def unused_before(now: float, keep: int) -> int:
+    """A conversation whose ``Head.used`` is before this was not used for ``keep`` seconds; uses are noted to a day."""
+    return int(now) - keep - DAY
+
+
+def is_nested(conversation: str) -> bool:
+    return fnmatchcase(conversation, NESTED)
 
 
 def lost(head: Head) -> LeaseLost:

@@ -205,6 +205,10 @@ class Bill(Struct, frozen=True, omit_defaults=True):
         return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
 
 
+EVERYBODY = "all"
+"""The scope of what is spent by all together."""
+
+
 class Counter(Struct, frozen=True):
     """Names one counter: whose spending (or what else is counted), and in which stretch of time, in UTC.
 
@@ -515,6 +519,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
 
     ``until_ms`` is when the lease of ``owner`` ends by itself. ``last`` is the sequence number of the newest entry
     (0: none). ``since`` is the first entry the model may see: everything before it is kept but out of the window.
+    ``used`` is when it was last written to, to a day (Unix time); 0 where nobody noted it.
     """
 
     conversation: str
@@ -524,6 +529,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
     since: int = 1
     turn: Turn | None = None
     settings: ChatSettings = ChatSettings()
+    used: int = 0
 
 
 class Numbered(Struct, frozen=True):

@@ -70,6 +70,8 @@ class Pages:
         match asked.command:
             case "link":
                 return await self.doorstep.link(asked)
+            case "forget":
+                return await self.doorstep.forget(asked)
             case "unlink":
                 return await self.doorstep.unlink(asked)
             case "allow" | "disallow":

@@ -68,7 +68,8 @@ class Store(Protocol):
     """Conversations, durable. DynamoDB and SQLite; one contract suite (tests/contracts/test_store.py) over both.
 
     Every read sees every write that ended before it (DynamoDB: ConsistentRead). An outage raises StoreUnavailable,
-    and then the write may or may not have happened: the caller reads again before it decides.
+    and then the write may or may not have happened: the caller reads again before it decides. What a newer Kabar wrote
+    is read by none of these methods: they raise NewerSchema.
     """
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -78,7 +79,8 @@ class Store(Protocol):
         """Take the conversation's lease in one conditional write, creating the head where there is none.
 
         Succeeds where nobody holds it, the holder's time is over, or ``owner`` holds it; None otherwise. ``owner`` must
-        be unique for each attempt: it fences every later write.
+        be unique for each attempt: it fences every later write. Raises NewerSchema, and takes nothing, where a newer
+        Kabar wrote to this conversation: this one would drop what it does not know.
         """
 
     async def renew(self, head: Head, until_ms: int) -> None:
@@ -151,6 +153,22 @@ class Store(Protocol):
         Eventually consistent, and at most a few hundred: for whoever sweeps every minute or after a restart.
         """
 
+    async def unused(self, before: int) -> list[str]:
+        """Conversations whose ``Head.used`` is before this Unix time, those first that were not used for longest; none
+        that are nested. As ``overdue``."""
+
+
+class Upgraded(Struct, frozen=True):
+    """Of so many stored values ``seen``, ``old`` were of an older schema; ``unreadable`` says where others lie that can
+    not be read, and why."""
+
+    seen: int = 0
+    old: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    def __add__(self, other: "Upgraded") -> "Upgraded":
+        return Upgraded(self.seen + other.seen, self.old + other.old, self.unreadable + other.unreadable)
+
 
 class Archive(Store, Protocol):
     """A store that can be copied whole (bot/exporting.py); the same contract suite."""
@@ -164,6 +182,11 @@ class Archive(Store, Protocol):
 
     def every_profile(self) -> AsyncIterator[str]:
         """The id of everybody, and of each chat, of whom something is known; as ``every_conversation``."""
+
+    def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
+        """Every stored value, a page at a time; one of an older schema (bot/schema.py) is written back in today's, with
+        ``writes``, unless somebody wrote it at that moment. May be cut anywhere and done again, beside a bot that runs:
+        nothing else changes."""
 
 
 class Wake(Protocol):

@@ -115,10 +115,22 @@ _TEXTS = {
     ),
     "forget_yes": ("Delete everything", "Hapus semuanya"),
     "forgotten": (
-        "Deleted: this conversation's messages, answers, files, summaries, settings and usage. What I remember about "
-        "you in all chats is under /memory. Messages in this app are yours to delete.",
-        "Terhapus: pesan, jawaban, file, ringkasan, pengaturan, dan pemakaian percakapan ini. Yang saya ingat tentang "
-        "Anda di semua obrolan ada di /memory. Pesan di aplikasi ini bisa Anda hapus sendiri.",
+        "Deleted: this conversation's messages, answers, files, summaries, settings and usage. What I know of you "
+        "in all chats goes with /forget me. Messages in this app are yours to delete.",
+        "Terhapus: pesan, jawaban, file, ringkasan, pengaturan, dan pemakaian percakapan ini. Yang saya ketahui "
+        "tentang Anda di semua obrolan terhapus dengan /forget saya. Pesan di aplikasi ini bisa Anda hapus sendiri.",
+    ),
+    "forget_me": (
+        "This deletes for good what I know of you in all chats: what I remember, your name, language, time zone and a "
+        "linked account. Conversations stay: /forget deletes one. It can not be undone.",
+        "Ini menghapus selamanya semua yang saya ketahui tentang Anda di semua obrolan: ingatan, nama, bahasa, zona "
+        "waktu, dan akun yang tertaut. Percakapan tetap ada: hapus dengan /forget. Tidak bisa dibatalkan.",
+    ),
+    "forget_me_yes": ("Forget me", "Lupakan saya"),
+    "forgotten_me": (
+        "Deleted: all I knew of you in all chats. Whether you may talk to me stays as my owner decided.",
+        "Terhapus: semua yang saya ketahui tentang Anda di semua obrolan. Izin Anda berbicara dengan saya tetap "
+        "seperti yang diputuskan pemilik saya.",
     ),
     "exported": (
         "Here is all I keep of this conversation: {entries} entries.",
@@ -452,6 +464,12 @@ _TEXTS = {
         "Ini tidak dikerjakan: pemanggil belum diberi akses di sini, atau terlalu sering bertanya.",
     ),
     "doing_ask_agent": ("Asking another agent…", "Bertanya kepada agen lain…"),
+    "doctor_looks": ("Looking at everything…", "Memeriksa semuanya…"),
+    "doctor": (
+        "**Examined**: {red} red, {yellow} yellow, {green} green",
+        "**Hasil pemeriksaan**: {red} merah, {yellow} kuning, {green} hijau",
+    ),
+    "menu_doctor": ("what is set up well and what is not", "apa yang sudah beres dan apa yang belum"),
     "working": ("Working: {tools}…", "Sedang bekerja: {tools}…"),
 }
 

@@ -18,10 +18,10 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import context_page
+from bot import context_page, doctor_page
 from bot.agent import Agent, Waiting
 from bot.approvals import HOUR, allowance, decided, waited_for
-from bot.beginning import Beginnings
+from bot.beginning import Beginnings, Nothing
 from bot.budget import Budget, chat_of
 from bot.deadline import Deadline, Later, OutOfTime
 from bot.delivery import Delivery
@@ -35,12 +35,13 @@ from bot.errors import (
     SendError,
     StoreUnavailable,
 )
+from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
+from bot.forgetting import Forgetting
 from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.messages import Button, Ended, Head, Inbound
 from bot.moving import move
-from bot.nested import names_in
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
 from bot.produced import NOTHING_PRODUCED, Produced
 from bot.reminding import Reminders
@@ -85,7 +86,12 @@ class Turns:
         reminders: Reminders,
         budget: Budget = NO_LIMITS,
         produced: Produced = NOTHING_PRODUCED,
+        keep: int = 0,
+        examine: Examine = nothing_examined,
     ) -> None:
+        """``keep`` is for how many seconds a conversation is kept that nobody uses, 0 for ever."""
+        self._forgetting = Forgetting(store, blobs, reminders, produced, clock, keep=keep, lease_end=self._lease_end)
+        self._examine = examine
         self._produced = produced
         self._reminders = reminders
         self._store = store
@@ -173,6 +179,8 @@ class Turns:
         if begun.greet and (channel := self._channels.get(begun.greet.place.platform)):
             choices = self._beginnings.choices(begun.greet, begun.head)
             await channel.greet(begun.greet.place, begun.greet.sender, choices)
+        elif begun == Nothing(head) and await self._forgetting.retire(head):
+            return None
         settled = Change(release=True, entries=begun.entries, done=begun.done, settings=begun.settings)
         await self._store.commit(begun.head, settled)
         return None
@@ -228,30 +236,11 @@ class Turns:
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
         last = journal.own()[-1]
         if isinstance(last, Ended) and last.forget:
-            await self._forget(journal)
+            await self._forgetting.delete(journal.head)
         elif isinstance(last, Ended) and last.fresh:
             await journal.end(fresh=True)
         else:
             await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
-
-    async def _forget(self, journal: Journal) -> None:
-        """Delete the conversation, the turn that says so with it, and what it was before its group moved."""
-        await self._reminders.cancel_all(journal.head.conversation)
-        if (before := journal.head.settings.moved_from) and (old := await self._claim(before)):
-            await self._produced.forget(each.entry for each in await self._store.record(before, 1))
-            await self._forget_nested(before)
-            await self._blobs.forget(before)
-            await self._store.forget(old)
-        await self._produced.forget(await journal.record())
-        await self._forget_nested(journal.head.conversation)
-        await self._blobs.forget(journal.head.conversation)
-        await self._store.forget(journal.head)
-
-    async def _forget_nested(self, conversation: str) -> None:
-        """What subagents did in it: their conversations are named in its record, so they go before it."""
-        for name in names_in(conversation, await self._store.record(conversation, 1)):
-            if head := await self._claim(name):
-                await self._store.forget(head)
 
     # Thinking
 
@@ -276,6 +265,8 @@ class Turns:
     async def _answer(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
         if command := context_page.asked_about(journal.own()):
             await context_page.answer(command, journal, self._folding, deadline)
+        elif command := doctor_page.asked_about(journal.own()):
+            await doctor_page.answer(command, journal, delivery, self._examine, deadline)
         else:
             await self._agent.run(journal, delivery, deadline)
 
@@ -314,7 +305,7 @@ class Turns:
         except SendError as error:
             log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
         if isinstance(last := journal.own()[-1], Ended) and last.forget:
-            await self._forget(journal)
+            await self._forgetting.delete(journal.head)
         else:
             await journal.end()
         return Outcome()

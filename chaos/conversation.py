@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bot.messages import Answered, Turn, decode_entry, decode_turn
+from bot.messages import Answered, Turn
+from bot.schema import ENTRY, TURN
 from chaos.scripts import Script, errand_in, errand_of
 from simulator.app import Simulator
 from simulator.model_reply import Step
@@ -167,11 +168,11 @@ class Conversation:
         for write in request.get("TransactItems", [{"Update": request}]):
             item = write.get("Put", {}).get("Item", {})
             if item.get("sk", {}).get("S", "").startswith("H#") and "#" not in item["sk"]["S"][2:]:
-                entry = decode_entry(zlib.decompress(_bytes(item["zipped"])))
+                entry = ENTRY.read(zlib.decompress(_bytes(item["zipped"])))
                 self._stored_replies[errand_in(item["pk"]["S"])] += isinstance(entry, Answered)
             turn = write.get("Update", {}).get("ExpressionAttributeValues", {}).get(":turn")
             if turn is not None:
-                self._note_turn(decode_turn(_bytes(turn)))
+                self._note_turn(TURN.read(_bytes(turn)))
 
     def _note_turn(self, turn: Turn) -> None:
         self._stored_ids |= {part.id for part in turn.parts if part.state == "sent"}

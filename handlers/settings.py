@@ -28,7 +28,7 @@ SECRETS = (
 PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
-MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context"}
+MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
 SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -101,6 +101,7 @@ class Settings(Struct, frozen=True):
     kabar_budget_chat_day: float = 0.0
     kabar_budget_day: float = 20.0  # by everybody
     kabar_budget_month: float = 200.0  # by everybody
+    kabar_budget_shards: int = 1  # DynamoDB items that share what everybody spends, where one is written too often
     kabar_cheaper_model: str = ""  # answers once 80 % of one of these budgets is spent
     kabar_messages_per_minute: int = 20  # of each person, and in each group; 0 for no limit
 
@@ -114,6 +115,7 @@ class Settings(Struct, frozen=True):
     kabar_bucket: str = ""  # files and pictures go to this S3 bucket, else into the folder
     kabar_files: str = ".data/files"
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
+    kabar_keep_days: int = 0  # a conversation that nobody used for so long is deleted; 0 keeps all for ever
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
 
     # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);

@@ -1,7 +1,7 @@
 """What the worker needs to run turns: the model, the tools and the platforms' clients. Loaded by the worker alone."""
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,9 +20,11 @@ from bot.beginning import Beginnings
 from bot.budget import Budget
 from bot.context import marks
 from bot.doorstep import Doorstep
+from bot.examining import Check, Examine
 from bot.folding import Folding
 from bot.history import DELEGATE
 from bot.illustrated import Illustrated
+from bot.keeping import DAY
 from bot.listening import Listening
 from bot.mcp.prompts import NO_PROMPTS
 from bot.mcp.servers import Servers
@@ -212,6 +214,8 @@ def make_workshop(
         budget=budget,
         reminders=reminders,
         produced=Produced(remote),
+        keep=settings.kabar_keep_days * DAY,
+        examine=_examination(settings, clock),
     )
 
     async def close() -> None:
@@ -222,6 +226,17 @@ def make_workshop(
             await channel.close()
 
     return Workshop(turns, channels, close)
+
+
+def _examination(settings: Settings, clock: Clock) -> Examine:
+    """It is loaded when somebody asks for it: a start must not wait for that."""
+
+    def examine(language: str) -> AsyncGenerator[Sequence[Check], None]:
+        from handlers.doctor.inside import examination
+
+        return examination(settings, clock)(language)
+
+    return examine
 
 
 def local_sandbox(settings: Settings) -> LocalSandbox:

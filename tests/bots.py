@@ -28,6 +28,7 @@ from bot.context import Marks
 from bot.deadline import Deadline
 from bot.doorstep import Doorstep
 from bot.errors import StoreUnavailable
+from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.illustrated import Illustrated
 from bot.listening import Listening
@@ -255,6 +256,8 @@ def turns_of(
     scout: Scout | None = None,
     remote: ProviderFiles | None = None,
     their_prompts: Prompts = NO_PROMPTS,
+    keep: int = 0,
+    examine: Examine = nothing_examined,
 ) -> tuple[Turns, Agent]:
     """The core wired as ``handlers/workshop.py`` does it; files are in this folder, or nowhere. With ``remote`` the
     provider runs code, and searches."""
@@ -297,6 +300,8 @@ def turns_of(
         budget=budget,
         reminders=reminders,
         produced=Produced(remote),
+        keep=keep,
+        examine=examine,
     )
     return turns, agent
 
@@ -323,6 +328,7 @@ async def bot_on(
     channels: Sequence[str] = ("telegram",),
     channel: RecordingChannel | None = None,
     code: bool = False,
+    examine: Examine = nothing_examined,
 ) -> AsyncIterator[Bot]:
     """``code``: the provider runs code; tools for it, and the one of ours that runs it elsewhere, are there."""
     clock = clock or SystemClock()
@@ -357,6 +363,7 @@ async def bot_on(
             scout=scout,
             remote=remote,
             their_prompts=their_prompts,
+            examine=examine,
         )
         try:
             yield Bot(store, model, channel, wake, deeds, turns, agent)

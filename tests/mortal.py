@@ -219,6 +219,9 @@ class ProcessStore:
     async def overdue(self, before: int) -> list[str]:
         return await self._do(self._store.overdue, before)
 
+    async def unused(self, before: int) -> list[str]:
+        return await self._do(self._store.unused, before)
+
     async def _do(self, call: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kw: P.kwargs) -> T:
         async def work() -> T:
             return self._elsewhere.call(call, *args, **kw)

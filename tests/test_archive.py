@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.archive import ConversationLine, Line, damages, decode_line
+from bot.archive import ConversationLine, Line, damages, decode_line, header_of
 from bot.doorstep import CODE_LASTS
 from bot.errors import StoreUnavailable
 from bot.exporting import Export, Exported
@@ -20,6 +20,7 @@ from bot.importing import LEASE, Import, Imported
 from bot.messages import Attachment, ChatSettings, Profile, Reminder, Turn
 from bot.ports import Archive, Blobs, Change, Receipt
 from bot.reminding import is_waiting
+from bot.schema import SCHEMA
 from bot.toolkit import Toolbox
 from bot.tools.calculator import calculator
 from bot.tools.memory import remember
@@ -73,7 +74,8 @@ async def exported(store: Archive, blobs: Blobs, chat: str = "") -> tuple[list[b
 def read(lines: Sequence[bytes]) -> Iterator[Line]:
     """As the command does: nothing is imported of a file in which anything is damaged."""
     assert list(damages(lines)) == []
-    return map(decode_line, lines[1:])
+    schema = header_of(lines[0]).schema
+    return (decode_line(line, schema) for line in lines[1:])
 
 
 @pytest.fixture(scope="module")
@@ -455,6 +457,14 @@ async def test_what_the_first_version_exported_is_imported_as_it_was(other: Worl
     assert (await other.store.profile("telegram:1")).facts == ("Eats no peanuts.",)
 
 
+async def test_what_an_earlier_schema_meant_is_imported_as_it_is_meant_today(other: World) -> None:
+    everybody_s = changed(2, b'{"meanwhile":"queue"}', b'{"allowed":{"web_fetch":9,"telegram:1 web_search":9}}')
+    assert list(damages(everybody_s)) == []
+    await other.imported(everybody_s)
+    head = await other.store.head("telegram:1")
+    assert head is not None and head.settings == ChatSettings(allowed={"telegram:1 web_search": 9})
+
+
 def changed(number: int, old: bytes, new: bytes) -> list[bytes]:
     assert old in FIRST[number - 1]
     return [line.replace(old, new) if at == number else line for at, line in enumerate(FIRST, 1)]
@@ -469,7 +479,9 @@ def without(number: int) -> list[bytes]:
     [
         ([], 1, "not an export"),
         ([b"PK\x03\x04\n"], 1, "not an export"),
-        (changed(1, b'"schema":1', b'"schema":2'), 1, "update Kabar"),
+        (changed(1, b'"schema":1', b'"schema":%d' % (SCHEMA + 1)), 1, "update Kabar"),
+        (changed(1, b'"schema":1', b'"schema":0'), 1, "no schema 0"),
+        (changed(2, b'{"meanwhile":"queue"}', b'{"allowed":[]}'), 2, "not as Kabar writes it"),
         (changed(5, b'"said"', b"said"), 5, "no whole JSON"),
         (changed(6, b'"stop_reason":"end_turn"', b'"stop_reason":7'), 6, "not as Kabar writes it"),
         (changed(6, b'"seq":2', b'"seq":3'), 6, "Entry 2 should stand here, not 3"),

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from bot.commands import MENU, Here, Told, answer, menu
+from bot.commands import MENU, Here, Told, answer, is_for_members, menu
 from bot.messages import ChatSettings, Person
 from bot.settings_page import LONGEST_DATA, changed
 from tests.say import ANN, BUDI, GROUP, inbound
@@ -115,6 +116,19 @@ def test_everything_is_deleted_only_after_a_second_word() -> None:
     first, second = told("forget"), told("forget", "yes")
     assert first is not None and not first.forget and first.buttons[0].data == "do:forget"
     assert second is not None and second.forget
+
+
+@pytest.mark.parametrize("words", ["me", "Me", "saya", "aku"])
+def test_who_asks_to_be_forgotten_is_asked_again_and_the_conversation_stays(words: str) -> None:
+    first, second = told("forget", words), told("forget", f"{words} yes")
+    assert first is not None and (first.page, first.forget, first.buttons[0].data) == ("", False, "do:forget me yes")
+    assert second is not None and (second.page, second.forget) == ("doorstep", False)
+
+
+def test_a_guest_of_a_group_may_be_forgotten_but_not_have_the_group_s_conversation_deleted() -> None:
+    guest = replace(ANN, role="guest")
+    assert is_for_members(inbound("yes", sender=guest, place=GROUP, command="forget"))
+    assert not is_for_members(inbound("me yes", sender=guest, place=GROUP, command="forget"))
 
 
 def test_the_thread_setting_is_offered_where_there_are_threads() -> None:

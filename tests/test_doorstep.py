@@ -267,3 +267,20 @@ async def test_an_anonymous_admin_hears_once_a_day_in_each_group_why_nobody_answ
             await says(bot, "hello?", number, sender=hidden, place=place)
         assert [each.split(",")[0] for each in bot.channel.shown] == ["You write as an anonymous admin"] * 2
         assert [place.chat for place in bot.channel.places] == ["-5", "-6"]
+
+
+async def test_who_asks_to_be_forgotten_is_known_by_nothing_but_their_role(path: Path) -> None:
+    office = Person("slack:T1:U9", "Budi", "en")
+    async with bot_on(path, access=OWNED) as bot:
+        facts = Profile("Budi", "id", "Asia/Jakarta", 5, ("Eats no peanuts.",), role="member", place=BUDIS)
+        await bot.store.keep_profile(BUDI.id, facts)
+        await bot.store.keep_profile(office.id, Profile(account=BUDI.id, role="member"))
+        asks = await says(bot, "me", 1, sender=office, place=OFFICE, command="forget")
+        assert asks.startswith("This deletes for good what I know of you")
+        await bot.hears(tap("do:forget me yes", 60, sender=office, place=OFFICE))
+        await bot.wakes(OFFICE.conversation)
+        assert bot.channel.shown[-1].startswith("Deleted: all I knew of you")
+
+        known = [await bot.store.profile(id) for id in (BUDI.id, office.id)]
+        assert [replace(each, version=0) for each in known] == [Profile(role="member")] * 2
+        assert len(await bot.store.record(OFFICE.conversation, 1)) == 4  # the conversation stays

@@ -20,7 +20,8 @@ from simulator.deliver import QUICK
 from simulator.script import Line, ScriptedModel, call, reply, scripted, text
 from simulator.slack import SIGNING_SECRET
 from simulator.world import Message
-from tests.cloud import Cloud, cloud_for
+from tests.adapters.wire import wire_to
+from tests.cloud import TABLE, Cloud, cloud_for
 from tests.emulator import Account
 from tests.packages.events import http_event, sqs_event, telegram_update
 
@@ -460,6 +461,33 @@ async def test_the_schedules_sweep_wakes_what_was_never_woken(aws: Account, monk
         (wake,) = await way.cloud.receive(5)
         await asyncio.to_thread(way.cloud.delete, wake)  # lost
         monkeypatch.setattr("handlers.webhook.OVERDUE", -5.0)
-        assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1, "late": 0}
+        assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1, "late": 0, "unused": 0}
         way.cloud.deaf = False
         await way.telegram_says("Late but there.")
+
+
+async def test_the_schedules_sweep_decrypts_no_secret(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        with wire_to(aws.endpoint) as wire:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", wire.endpoint)
+            assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 0, "late": 0, "unused": 0}
+            assert {each.operation for each in wire.passed} == {"Query"}
+
+
+async def test_the_schedules_sweep_has_what_nobody_uses_any_more_deleted(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KABAR_KEEP_DAYS", "30")
+    async with way_of(aws, monkeypatch, text("Hello Ann.")) as way:
+        await way.simulator.telegram.say(ANN, "ann", "hi")
+        await way.telegram_says("Hello Ann.")
+        await way.settled()
+        assert (await way.cloud.call_webhook({"sweep": True}))["unused"] == 0
+        (head,) = [item for item in way.cloud.items() if item["sk"]["S"] == "HEAD"]
+        long_ago = {**head, "received_at": {"N": str(int(time.time()) - 32 * 24 * 3600)}}
+        await asyncio.to_thread(aws.client("dynamodb").put_item, TableName=TABLE, Item=long_ago)
+
+        assert (await way.cloud.call_webhook({"sweep": True}))["unused"] == 1
+        await way.settled()
+        kinds = {item["sk"]["S"][:2] for item in way.cloud.items() if item["pk"]["S"] == head["pk"]["S"]}
+        assert kinds == {"IN"}  # by which a late repeat is known; without a word

@@ -3,7 +3,9 @@
 Everything about a conversation shares the partition key ``C#<conversation>``:
 
     sk                        attributes
-    HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON), settings (JSON)
+    HEAD                      lease_owner, until_ms, last_seq, since_seq, turn (JSON), settings (JSON), written_by: the
+                              schema of who wrote the conversation last. Unless it is nested due_shard and received_at:
+                              the day it was last used
     IN#<order>#<message id>   until it is taken ``pending``; until it is answered inbound (zlib-compressed JSON), then
                               ``expires_at``. To the bot: until it is answered ``due_shard`` and ``received_at``; not
                               to the bot: until it is taken ``expires_at``
@@ -13,9 +15,10 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
     T#<tool_use id>#<chunk>   zipped, the rest of a large result
     R#<id>                    reminder (JSON), due_shard and received_at: the time that it is for
 
-A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. So is what is
-known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version. What can be had again elsewhere is
-``K#<name>`` / ``K``: kept, expires_at.
+A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. Transactions
+on one item exclude each other, so each of everybody's may be spread over several that share its limit (bot/shares.py):
+all but the first are ``B#all#<period>#<shard>``. What is known of a person is ``U#<person>`` / ``U``: profile (JSON),
+profile_version. What can be had again elsewhere is ``K#<name>`` / ``K``: kept, expires_at.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
@@ -26,7 +29,8 @@ is, the newest first: a query ends where that begins which has passed, however l
 
 What is not done after a while, its wake lost, is found across conversations through the sparse global index ``due``,
 spread over a few shards so that no key is hot. A sweep a minute late is fine, so eventual consistency is. Reminders are
-in it too, in shards of their own: one whose schedule failed is found there when its time has passed.
+in it too, in shards of their own: one whose schedule failed is found there when its time has passed. So are heads, to
+find what nobody has used for long; as that changes once a day, a step writes to the index no more often.
 
 What people and models wrote travels as JSON bytes, never as DynamoDB numbers: 1.0 stays 1.0, integers have any size.
 """
@@ -35,7 +39,8 @@ import asyncio
 import random
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from botocore.exceptions import (
     ClientError,
@@ -44,11 +49,23 @@ from botocore.exceptions import (
     HTTPClientError,
     NoCredentialsError,
 )
+from msgspec import DecodeError
 from msgspec.structs import replace
 
-from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
-from bot.keeping import MOST_PENDING, MOST_REMINDERS, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
+from bot.errors import BudgetExceeded, ConfigError, NewerSchema, StoreUnavailable
+from bot.keeping import (
+    MOST_PENDING,
+    MOST_REMINDERS,
+    REMEMBERED,
+    REPEATS,
+    after,
+    counters_to_forget,
+    is_nested,
+    lost,
+    passes_at,
+)
 from bot.messages import (
+    EVERYBODY,
     Bill,
     ChatSettings,
     Counter,
@@ -60,16 +77,22 @@ from bot.messages import (
     Spend,
     Spent,
     ToolRun,
-    decode_entry,
-    decode_inbound,
-    decode_profile,
-    decode_reminder,
-    decode_settings,
-    decode_tool_run,
-    decode_turn,
-    encode,
 )
-from bot.ports import Change, Clock, Receipt
+from bot.ports import Change, Clock, Receipt, Upgraded
+from bot.schema import (
+    ENTRY,
+    INBOUND,
+    PROFILE,
+    REMINDER,
+    SCHEMA,
+    SETTINGS,
+    TOOL_RUN,
+    TURN,
+    Kind,
+    expect_known,
+    pack,
+)
+from bot.shares import share, spread
 
 Client = Any
 """A boto3 "dynamodb" client: its methods are made at run time, so no type can be named."""
@@ -93,12 +116,26 @@ BATCH_KEYS = 100
 KEPT = 100 * 24 * 3600
 """Seconds after which goes what was kept and not kept again."""
 
+_VALUES: tuple[tuple[str, str, Kind[Any]], ...] = (
+    ("HEAD", "turn", TURN),
+    ("HEAD", "settings", SETTINGS),
+    ("IN#", "inbound", INBOUND),
+    ("H#", "zipped", ENTRY),
+    ("T#", "zipped", TOOL_RUN),
+    ("R#", "reminder", REMINDER),
+    ("U", "profile", PROFILE),
+)
+"""How the sort keys begin, and the attributes, of items that hold stored values."""
+
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
 gives or takes a third, so that they do not meet again."""
 
-_CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
 """The same for a commit that spends: every conversation of the deployment adds to one of its counters."""
+
+BORROWS = 4
+"""How often a commit asks the other shards of a counter for room, while others take it before."""
 
 _OVERLOADED = {
     "ProvisionedThroughputExceededException",
@@ -182,14 +219,26 @@ class _Conflict(StoreUnavailable):
     """Nothing was written, because another write to the same item was under way."""
 
 
+class _Added(NamedTuple):
+    """What a spend, or a part of it, adds to one item, where that stays within ``limit``."""
+
+    spend: Spend
+    shard: int
+    amount: int
+    limit: int | None
+    bill: Bill
+
+
 class DynamoDBStore:
     """The Store port on one table made by ``infra/template.yaml`` or ``create_table``."""
 
-    def __init__(self, client: Client, table: str, clock: Clock) -> None:
-        """``client`` may be shared between stores and threads; its own retries and time limits apply."""
+    def __init__(self, client: Client, table: str, clock: Clock, *, shards: int = 1) -> None:
+        """``client`` may be shared between stores and threads; its own retries and time limits apply. Each of
+        everybody's counters is spread over so many ``shards``: the same number wherever the table is used."""
         self._client = client
         self._table = table
         self._clock = clock
+        self._shards = shards
 
     async def receive(self, inbound: Inbound) -> Receipt:
         """One conditional put. What is to the bot has no ``expires_at`` until it is answered: it is never swept.
@@ -205,7 +254,7 @@ class DynamoDBStore:
                 Item={
                     **_key(inbound.conversation, f"IN#{inbound.key}"),
                     **_waiting(inbound, now),
-                    "inbound": {"B": zlib.compress(encode(inbound))},
+                    "inbound": {"B": zlib.compress(pack(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
                 ExpressionAttributeValues={":now": _number(now)},
@@ -233,17 +282,23 @@ class DynamoDBStore:
                     "SET lease_owner = :owner, until_ms = :until,"
                     " last_seq = if_not_exists(last_seq, :zero), since_seq = if_not_exists(since_seq, :one)"
                 ),
-                ConditionExpression="attribute_not_exists(sk) OR until_ms <= :now OR lease_owner = :owner",
+                ConditionExpression=(
+                    "(attribute_not_exists(sk) OR until_ms <= :now OR lease_owner = :owner)"
+                    " AND (attribute_not_exists(written_by) OR written_by <= :schema)"
+                ),
                 ExpressionAttributeValues={
                     ":owner": {"S": owner},
                     ":until": _number(until_ms),
                     ":now": _number(int(self._clock.now() * 1000)),
                     ":zero": _number(0),
                     ":one": _number(1),
+                    ":schema": _number(SCHEMA),
                 },
                 ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-        except _ConditionFailed:
+        except _ConditionFailed as failed:
+            expect_known(conversation, _integer(failed.item, "written_by", SCHEMA))
             return None
         return _head(conversation, answer["Attributes"])
 
@@ -272,16 +327,29 @@ class DynamoDBStore:
         the rest are marked in transactions of their own before it: they belong to this turn already, so a cut in
         between answers nothing twice.
         """
-        stored = after(head, change)
+        stored = after(head, change, int(self._clock.now()))
         for spend in change.spend:  # a counter that is not there yet has no amount that a condition could look at
             if spend.limit is not None and spend.amount > spend.limit:
                 raise BudgetExceeded(spend)
+        added = [self._at_home(spend, head.conversation) for spend in change.spend]
+        for borrows_left in reversed(range(BORROWS + 1)):
+            try:
+                await self._write(head, stored, change, added)
+                break
+            except BudgetExceeded as over:
+                if self._shards_of(over.spend.counter) == 1 or not borrows_left:
+                    raise
+                others = [each for each in added if each.spend is not over.spend]
+                added = [*others, *await self._borrowed(over.spend)]
+        return stored
+
+    async def _write(self, head: Head, stored: Head, change: Change, added: Sequence[_Added]) -> None:
         update_head = self._update_head(head, stored, change.release)
-        spends = [self._spend(spend) for spend in change.spend]
+        spends = [self._add(each) for each in added]
         entries = [
             put
             for seq, entry in enumerate(change.entries, head.last + 1)
-            for put in self._puts(head.conversation, _entry_key(seq), encode(entry))
+            for put in self._puts(head.conversation, _entry_key(seq), pack(entry))
         ]
         taken = [self._take(head.conversation, key) for key in dict.fromkeys(change.take) if key not in change.done]
         done = [self._finish(head.conversation, key) for key in dict.fromkeys(change.done)]
@@ -292,15 +360,14 @@ class DynamoDBStore:
         await self._guarded(head, done[room:])
         try:
             if writes := [*spends, *entries, *taken, *done[:room]]:
-                pauses = _CROWD_PAUSES if spends else _CONFLICT_PAUSES
+                pauses = CROWD_PAUSES if spends else _CONFLICT_PAUSES
                 await self._transact([{"Update": update_head}, *writes], pauses)
             else:
                 await self._call(self._client.update_item, **update_head)
         except _ConditionFailed as failed:
             if 0 < failed.index <= len(spends):
-                raise BudgetExceeded(change.spend[failed.index - 1]) from failed
+                raise BudgetExceeded(added[failed.index - 1].spend) from failed
             raise _refusal(head, failed) from failed
-        return stored
 
     async def head(self, conversation: str) -> Head | None:
         answer = await self._call(
@@ -323,7 +390,7 @@ class DynamoDBStore:
             ConsistentRead=True,
             Limit=MOST_PENDING,
         )
-        pending = (decode_inbound(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"])
+        pending = (INBOUND.read(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"])
         return sorted(pending, key=lambda inbound: inbound.key)
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
@@ -349,7 +416,7 @@ class DynamoDBStore:
                 )
             except _ConditionFailed:
                 return False
-        elif len(puts := self._puts(conversation, _call_key(run.call), encode(run))) == 1:
+        elif len(puts := self._puts(conversation, _call_key(run.call), pack(run))) == 1:
             await self._call(self._client.put_item, **puts[0]["Put"])
         else:
             await self._transact(puts)
@@ -364,13 +431,21 @@ class DynamoDBStore:
             sk = _call_key(call)
             if sk in firsts:
                 data = _joined(stored, sk)
-                runs[call] = ToolRun(call) if data is None else decode_tool_run(data)
+                runs[call] = ToolRun(call) if data is None else TOOL_RUN.read(data)
         return runs
 
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
-        by_key = {_counter_key(counter)["pk"]["S"]: counter for counter in counters}
-        items = await self._get_all([_counter_key(counter) for counter in by_key.values()])
-        return {by_key[item["pk"]["S"]]: _spent(item) for item in items}
+        by_key = {
+            _counter_key(counter, shard)["pk"]["S"]: counter
+            for counter in counters
+            for shard in range(self._shards_of(counter))
+        }
+        spent: dict[Counter, Spent] = {}
+        for item in await self._get_all([{"pk": {"S": pk}, "sk": {"S": "B"}} for pk in by_key]):
+            counter, more = by_key[item["pk"]["S"]], _spent(item)
+            before = spent.get(counter, Spent())
+            spent[counter] = Spent(before.amount + more.amount, before.bill + more.bill)
+        return spent
 
     async def knows(self, conversation: str) -> bool:
         """One read of one number: whoever may ask this need not be allowed to read anything else."""
@@ -381,13 +456,13 @@ class DynamoDBStore:
             ProjectionExpression="last_seq",
             ConsistentRead=True,
         )
-        return int(answer.get("Item", {}).get("last_seq", _number(0))["N"]) > 0
+        return _integer(answer.get("Item", {}), "last_seq", 0) > 0
 
     async def profile(self, person: str) -> Profile:
         answer = await self._call(
             self._client.get_item, TableName=self._table, Key=_person_key(person), ConsistentRead=True
         )
-        return decode_profile(answer["Item"]["profile"]["B"]) if "Item" in answer else Profile()
+        return PROFILE.read(answer["Item"]["profile"]["B"]) if "Item" in answer else Profile()
 
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         """Where the client repeated a put whose answer was lost, it may be told False of its own."""
@@ -396,7 +471,7 @@ class DynamoDBStore:
         if profile.version:
             values = {":before": _number(profile.version)}
             condition = {"ConditionExpression": "profile_version = :before", "ExpressionAttributeValues": values}
-        item = {**_person_key(person), "profile": {"B": encode(kept)}, "profile_version": _number(kept.version)}
+        item = {**_person_key(person), "profile": {"B": pack(kept)}, "profile_version": _number(kept.version)}
         try:
             await self._call(self._client.put_item, TableName=self._table, Item=item, **condition)
         except _ConditionFailed:
@@ -406,14 +481,14 @@ class DynamoDBStore:
     async def reminders(self, conversation: str) -> list[Reminder]:
         """Asks for one attribute: whoever may read this need not be allowed to read anything else."""
         pages = self._pages(conversation, "R#", "R$", ProjectionExpression="reminder")
-        reminders = [decode_reminder(item["reminder"]["B"]) async for page in pages for item in page]
+        reminders = [REMINDER.read(item["reminder"]["B"]) async for page in pages for item in page]
         return sorted(reminders, key=lambda each: (each.at, each.id))[:MOST_REMINDERS]
 
     async def put_reminder(self, reminder: Reminder) -> None:
         conversation = reminder.place.conversation
         item = {
             **_key(conversation, f"R#{reminder.id}"),
-            "reminder": {"B": encode(reminder)},
+            "reminder": {"B": pack(reminder)},
             "due_shard": {"S": f"R{_shard(conversation)}"},
             "received_at": _number(reminder.at),
         }
@@ -463,21 +538,96 @@ class DynamoDBStore:
             yield pk.removeprefix("U#")
 
     async def _scan(self, sk: str) -> AsyncIterator[str]:
-        """The partition keys that have this sort key, a page of a megabyte at a time, in no order."""
-        request: dict[str, Any] = {
-            "TableName": self._table,
+        """The partition keys that have this sort key, in no order."""
+        request = {
             "FilterExpression": "sk = :sk",
             "ProjectionExpression": "pk",
             "ExpressionAttributeValues": {":sk": {"S": sk}},
-            "ConsistentRead": True,
         }
+        async for page in self._scanned(**request):
+            for item in page:
+                yield item["pk"]["S"]
+
+    async def _scanned(self, **request: Any) -> AsyncIterator[list[Item]]:
+        """All items, a page of a megabyte at a time."""
+        request |= {"TableName": self._table, "ConsistentRead": True}
         while True:
             answer = await self._call(self._client.scan, **request)
-            for item in answer["Items"]:
-                yield item["pk"]["S"]
+            yield answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
+        """Each write holds only while the item is as it was read. A head of before uses were noted is used now."""
+        async for page in self._scanned():
+            done = Upgraded()
+            for item in page:
+                done += await self._upgrade(item, writes=writes)
+            yield done
+
+    async def _upgrade(self, item: Item, *, writes: bool) -> Upgraded:
+        sk, done = item["sk"]["S"], Upgraded()
+        for name, kind in _values_of(sk, item):
+            try:
+                data = await self._data(item, name)
+                new = kind.renewed(data) if data is not None else None
+            except (NewerSchema, DecodeError, zlib.error) as error:
+                done += Upgraded(1, unreadable=(f"{item['pk']['S']} {sk}: {error}",))
+                continue
+            done += Upgraded(1, old=int(new is not None))
+            if new is not None and writes:
+                await self._replaced(item, name, new)
+        if writes and _is_unnoted(item):
+            await self._note_use(item)
+        return done
+
+    async def _data(self, item: Item, name: str) -> bytes | None:
+        """The JSON of this attribute; None where a part of it is gone meanwhile."""
+        stored: bytes = item[name]["B"]
+        if name == "inbound":
+            return zlib.decompress(stored)
+        if name != "zipped":
+            return bytes(stored)
+        sk, pk = item["sk"]["S"], item["pk"]["S"].removeprefix("C#")
+        rest = await self._get(pk, _rest_keys(sk, item)) if _rest_keys(sk, item) else {}
+        return _joined({sk: item, **rest}, sk)
+
+    async def _replaced(self, item: Item, name: str, new: bytes) -> None:
+        """Somebody who writes or deletes it at this moment wins: what they write is of today's schema."""
+        unchanged: dict[str, Any] = {"ConditionExpression": "#data = :old", "ExpressionAttributeNames": {"#data": name}}
+        values = {":old": item[name]}
+        sk = item["sk"]["S"]
+        with suppress(_ConditionFailed):
+            if name == "zipped":
+                first, *rest = self._puts(item["pk"]["S"].removeprefix("C#"), sk, new)
+                first["Put"] |= {**unchanged, "ExpressionAttributeValues": values}
+                fewer = _rest_keys(sk, item)[len(rest) :]
+                await self._transact([first, *rest, *self._deletes({**item, "sk": {"S": key}} for key in fewer)])
+                return
+            stored = zlib.compress(new) if name == "inbound" else new
+            await self._call(
+                self._client.update_item,
+                TableName=self._table,
+                Key={"pk": item["pk"], "sk": item["sk"]},
+                UpdateExpression="SET #data = :new",
+                **unchanged,
+                ExpressionAttributeValues={**values, ":new": {"B": stored}},
+            )
+
+    async def _note_use(self, item: Item) -> None:
+        now = int(self._clock.now())
+        with suppress(_ConditionFailed):
+            await self._call(
+                self._client.update_item,
+                TableName=self._table,
+                Key={"pk": item["pk"], "sk": item["sk"]},
+                UpdateExpression="SET due_shard = :shard, received_at = :used",
+                ConditionExpression="attribute_exists(sk) AND attribute_not_exists(received_at)",
+                ExpressionAttributeValues={
+                    f":{name}": value for name, value in _used(item["pk"]["S"].removeprefix("C#"), now).items()
+                },
+            )
 
     async def forget(self, head: Head) -> None:
         """Every write holds only while the lease does: a worker that was stalled deletes nothing of what came after.
@@ -513,8 +663,13 @@ class DynamoDBStore:
         items = await self._due("", "< :before", {":before": _number(before)})
         return list(dict.fromkeys(item["pk"]["S"].removeprefix("C#") for item in items))
 
+    async def unused(self, before: int) -> list[str]:
+        found = await self._due("U", "< :before", {":before": _number(before)})
+        oldest = sorted(found, key=lambda item: _integer(item, "received_at", 0))
+        return [item["pk"]["S"].removeprefix("C#") for item in oldest]
+
     async def _due(self, kind: str, received: str, values: Item) -> list[Item]:
-        """One query of one page for each shard of a kind ("R": reminders), oldest first."""
+        """One query of one page for each shard of a kind ("R": reminders, "U": uses), oldest first."""
         found: list[Item] = []
         for shard in SHARDS:
             answer = await self._call(
@@ -530,16 +685,24 @@ class DynamoDBStore:
 
     def _update_head(self, head: Head, stored: Head, release: bool) -> dict[str, Any]:
         """The one write that every step goes through."""
-        assignments = ["last_seq = :last", "since_seq = :since"]
-        values = {**_fence(head), ":last": _number(stored.last), ":since": _number(stored.since)}
+        assignments = ["last_seq = :last", "since_seq = :since", "written_by = :schema"]
+        values = {
+            **_fence(head),
+            ":last": _number(stored.last),
+            ":since": _number(stored.since),
+            ":schema": _number(SCHEMA),
+        }
+        if stored.used != head.used:
+            assignments += ["due_shard = :shard", "received_at = :used"]
+            values |= {f":{name}": value for name, value in _used(head.conversation, stored.used).items()}
         if release:
             assignments.append("until_ms = :released")
         if stored.settings != head.settings:
             assignments.append("settings = :settings")
-            values[":settings"] = {"B": encode(stored.settings)}
+            values[":settings"] = {"B": pack(stored.settings)}
         if stored.turn is not None:
             assignments.append("turn = :turn")
-            values[":turn"] = {"B": encode(stored.turn)}
+            values[":turn"] = {"B": pack(stored.turn)}
         return {
             "TableName": self._table,
             "Key": _key(head.conversation, "HEAD"),
@@ -614,22 +777,48 @@ class DynamoDBStore:
         ]
         return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
 
-    def _spend(self, spend: Spend) -> dict[str, Any]:
-        added = {"amount": spend.amount, **{name: getattr(spend.bill, name) for name in Bill.__struct_fields__}}
-        added = {name: number for name, number in added.items() if number or name == "amount"}
+    def _shards_of(self, counter: Counter) -> int:
+        return self._shards if counter.scope == EVERYBODY else 1
+
+    def _at_home(self, spend: Spend, conversation: str) -> _Added:
+        """All of it in the one shard that this conversation adds to, within that one's share of the limit."""
+        shards = self._shards_of(spend.counter)
+        home = _home(conversation, shards)
+        limit = None if spend.limit is None else share(spend.limit, shards, home)
+        return _Added(spend, home, spend.amount, limit, spend.bill)
+
+    async def _borrowed(self, spend: Spend) -> list[_Added]:
+        """The same from where room is left. Raises BudgetExceeded where all shards together have none."""
+        shards, limit = self._shards_of(spend.counter), spend.limit or 0
+        keys = [_counter_key(spend.counter, shard) for shard in range(shards)]
+        found = {item["pk"]["S"]: _spent(item).amount for item in await self._get_all(keys)}
+        parts = spread(spend.amount, limit, [found.get(key["pk"]["S"], 0) for key in keys])
+        if not parts:
+            raise BudgetExceeded(spend)
+        bills = (spend.bill, *[Bill()] * (len(parts) - 1))
+        return [
+            _Added(spend, shard, part, share(limit, shards, shard), bill)
+            for (shard, part), bill in zip(parts, bills, strict=True)
+        ]
+
+    def _add(self, added: _Added) -> dict[str, Any]:
+        numbers = {"amount": added.amount, **{name: getattr(added.bill, name) for name in Bill.__struct_fields__}}
+        numbers = {name: number for name, number in numbers.items() if number or name == "amount"}
         update: dict[str, Any] = {
             "TableName": self._table,
-            "Key": _counter_key(spend.counter),
-            "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in added)}",
-            "ExpressionAttributeNames": {f"#{name}": name for name in added},  # some are words of the language
+            "Key": _counter_key(added.spend.counter, added.shard),
+            "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in numbers)}",
+            "ExpressionAttributeNames": {f"#{name}": name for name in numbers},  # some are words of the language
             "ExpressionAttributeValues": {
-                ":expires": _number(int(self._clock.now()) + spend.keep),
-                **{f":{name}": _number(number) for name, number in added.items()},
+                ":expires": _number(int(self._clock.now()) + added.spend.keep),
+                **{f":{name}": _number(number) for name, number in numbers.items()},
             },
         }
-        if spend.limit is not None:
-            update["ConditionExpression"] = "attribute_not_exists(#amount) OR #amount <= :room"
-            update["ExpressionAttributeValues"][":room"] = _number(spend.limit - spend.amount)
+        if added.limit is not None:
+            # A counter that is not there yet has no amount that a condition could look at.
+            fits = "attribute_not_exists(#amount) OR " if added.amount <= added.limit else ""
+            update["ConditionExpression"] = f"{fits}#amount <= :room"
+            update["ExpressionAttributeValues"][":room"] = _number(added.limit - added.amount)
         return {"Update": update}
 
     async def _transact(self, writes: list[dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES) -> None:
@@ -770,8 +959,12 @@ def _key(conversation: str, sk: str) -> Item:
     return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
 
 
-def _counter_key(counter: Counter) -> Item:
-    return {"pk": {"S": f"B#{counter.scope}#{counter.period}"}, "sk": {"S": "B"}}
+def _counter_key(counter: Counter, shard: int = 0) -> Item:
+    return {"pk": {"S": f"B#{counter.scope}#{counter.period}{f'#{shard}' if shard else ''}"}, "sk": {"S": "B"}}
+
+
+def _home(conversation: str, shards: int) -> int:
+    return zlib.crc32(conversation.encode()) % shards
 
 
 def _person_key(person: str) -> Item:
@@ -795,8 +988,29 @@ def _number(value: int) -> dict[str, str]:
     return {"N": str(value)}
 
 
+def _integer(item: Item, name: str, default: int) -> int:
+    return int(item[name]["N"]) if name in item else default
+
+
 def _shard(conversation: str) -> str:
-    return SHARDS[zlib.crc32(conversation.encode()) % len(SHARDS)]
+    return SHARDS[_home(conversation, len(SHARDS))]
+
+
+def _values_of(sk: str, item: Item) -> Iterator[tuple[str, Kind[Any]]]:
+    """The attributes of this item that hold stored values; a chunk is a part of one."""
+    for begins, name, kind in _VALUES:
+        if sk.startswith(begins) and name in item and (name != "zipped" or "chunks" in item):
+            yield name, kind
+
+
+def _is_unnoted(item: Item) -> bool:
+    conversation = item["pk"]["S"].removeprefix("C#")
+    return item["sk"]["S"] == "HEAD" and "received_at" not in item and not is_nested(conversation)
+
+
+def _used(conversation: str, at: int) -> Item:
+    """What a head has in the index, by the names of its values in an update."""
+    return {"shard": {"S": f"U{_shard(conversation)}"}, "used": _number(at)}
 
 
 def _entry_key(seq: int) -> str:
@@ -829,7 +1043,7 @@ def _joined(items: dict[str, Item], sk: str) -> bytes | None:
 def _entries(items: dict[str, Item], since: int) -> Iterator[Numbered]:
     seq = since
     while (data := _joined(items, _entry_key(seq))) is not None:
-        yield Numbered(seq, decode_entry(data))
+        yield Numbered(seq, ENTRY.read(data))
         seq += 1
 
 
@@ -840,6 +1054,7 @@ def _head(conversation: str, item: Item) -> Head:
         until_ms=int(item["until_ms"]["N"]),
         last=int(item["last_seq"]["N"]),
         since=int(item["since_seq"]["N"]),
-        turn=decode_turn(item["turn"]["B"]) if "turn" in item else None,
-        settings=decode_settings(item["settings"]["B"]) if "settings" in item else ChatSettings(),
+        turn=TURN.read(item["turn"]["B"]) if "turn" in item else None,
+        settings=SETTINGS.read(item["settings"]["B"]) if "settings" in item else ChatSettings(),
+        used=_integer(item, "received_at", 0),
     )

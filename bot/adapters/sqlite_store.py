@@ -11,12 +11,23 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from msgspec import DecodeError
 from msgspec.structs import replace
 
-from bot.errors import BudgetExceeded, ConfigError, StoreUnavailable
-from bot.keeping import MOST_PENDING, MOST_REMINDERS, REMEMBERED, REPEATS, after, counters_to_forget, lost, passes_at
+from bot.errors import BudgetExceeded, ConfigError, NewerSchema, StoreUnavailable
+from bot.keeping import (
+    MOST_PENDING,
+    MOST_REMINDERS,
+    NESTED,
+    REMEMBERED,
+    REPEATS,
+    after,
+    counters_to_forget,
+    lost,
+    passes_at,
+)
 from bot.messages import (
     Bill,
     ChatSettings,
@@ -29,24 +40,29 @@ from bot.messages import (
     Spend,
     Spent,
     ToolRun,
-    decode_entry,
-    decode_inbound,
-    decode_profile,
-    decode_reminder,
-    decode_settings,
-    decode_tool_run,
-    decode_turn,
-    encode,
 )
-from bot.ports import Change, Clock, Receipt
-
-NESTED = "*/*.*.*"
-"""Matches the names of subagents' conversations (bot/nested.py), and no other."""
+from bot.ports import Change, Clock, Receipt, Upgraded
+from bot.schema import (
+    ENTRY,
+    INBOUND,
+    PROFILE,
+    REMINDER,
+    SCHEMA,
+    SETTINGS,
+    TOOL_RUN,
+    TURN,
+    Kind,
+    expect_known,
+    pack,
+)
 
 MOST_OVERDUE = 500
 """Conversations handed out at once."""
 
 NAMES_AT_ONCE = 1_000
+
+VALUES_AT_ONCE = 200
+"""Rewritten in one transaction: others write between two of them."""
 
 GRACE = 3600
 """Seconds that what has expired is kept: a turn may be about to take what it saw a moment before."""
@@ -135,8 +151,27 @@ CREATE TABLE kept (
 );
 """
 
-_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT)
+# written_by: the schema (bot/schema.py) of who wrote the conversation last. What is there was used now, at the latest.
+_USE = """
+ALTER TABLE head ADD COLUMN written_by INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE head ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+UPDATE head SET used = CAST(strftime('%s', 'now') AS INTEGER) WHERE conversation NOT GLOB '*/*.*.*';
+CREATE INDEX head_used ON head (used) WHERE used > 0;
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT, _USE)
 """Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
+
+_VALUES: tuple[tuple[str, str, Kind[Any]], ...] = (
+    ("head", "turn", TURN),
+    ("head", "settings", SETTINGS),
+    ("inbox", "inbound", INBOUND),
+    ("record", "entry", ENTRY),
+    ("tool_run", "run", TOOL_RUN),
+    ("profile", "profile", PROFILE),
+    ("reminder", "reminder", REMINDER),
+)
+"""The tables and columns that hold stored values."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -228,6 +263,13 @@ class SQLiteStore:
     def every_profile(self) -> AsyncIterator[str]:
         return self._names("SELECT person FROM profile WHERE person > ? ORDER BY person LIMIT ?")
 
+    async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
+        for table, column, kind in _VALUES:
+            last: int | None = 0
+            while last is not None:
+                page, last = await self._write(_upgrade, table, column, kind, last, writes)
+                yield page
+
     async def _names(self, query: str) -> AsyncIterator[str]:
         names = await self._read(_some_names, query, "")
         while names:
@@ -245,6 +287,9 @@ class SQLiteStore:
         """One that was not to the bot, and that a turn took all the same, counts as well: after a restart nothing else
         wakes that turn."""
         return await self._read(_overdue, before)
+
+    async def unused(self, before: int) -> list[str]:
+        return await self._read(_unused, before)
 
     def close(self) -> None:
         """Finish what was asked for, then close the file. May be called twice."""
@@ -271,13 +316,18 @@ def _receive(database: sqlite3.Connection, inbound: Inbound, now: int) -> Receip
     row = database.execute("SELECT pending, expires_at FROM inbox WHERE conversation = ? AND key = ?", key).fetchone()
     if row is not None and (row[1] is None or row[1] > now):
         return Receipt.WAITING if row[0] or row[1] is None else Receipt.DONE
-    values = (*key, encode(inbound), now, passes_at(inbound, now))
+    values = (*key, pack(inbound), now, passes_at(inbound, now))
     database.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, 1, ?, ?)", values)
     return Receipt.NEW
 
 
 def _claim(database: sqlite3.Connection, conversation: str, owner: str, until_ms: int, now_ms: int) -> Head | None:
-    database.execute("INSERT OR IGNORE INTO head VALUES (?, '', 0, 0, 1, NULL, NULL)", (conversation,))
+    database.execute(
+        "INSERT OR IGNORE INTO head (conversation, owner, until_ms, last, since) VALUES (?, '', 0, 0, 1)",
+        (conversation,),
+    )
+    (written_by,) = database.execute("SELECT written_by FROM head WHERE conversation = ?", (conversation,)).fetchone()
+    expect_known(conversation, written_by)
     taken = database.execute(
         "UPDATE head SET owner = ?, until_ms = ? WHERE conversation = ? AND (until_ms <= ? OR owner = ?)",
         (owner, until_ms, conversation, now_ms, owner),
@@ -287,19 +337,20 @@ def _claim(database: sqlite3.Connection, conversation: str, owner: str, until_ms
 
 def _head(database: sqlite3.Connection, conversation: str) -> Head | None:
     row = database.execute(
-        "SELECT owner, until_ms, last, since, turn, settings FROM head WHERE conversation = ?", (conversation,)
+        "SELECT owner, until_ms, last, since, turn, settings, used FROM head WHERE conversation = ?", (conversation,)
     ).fetchone()
     if row is None:
         return None
-    owner, until_ms, last, since, turn, settings = row
+    owner, until_ms, last, since, turn, settings, used = row
     return Head(
         conversation,
         owner,
         until_ms,
         last,
         since,
-        decode_turn(turn) if turn is not None else None,
-        decode_settings(settings) if settings is not None else ChatSettings(),
+        TURN.read(turn) if turn is not None else None,
+        SETTINGS.read(settings) if settings is not None else ChatSettings(),
+        used,
     )
 
 
@@ -313,11 +364,11 @@ def _renew(database: sqlite3.Connection, head: Head, until_ms: int) -> None:
 
 
 def _commit(database: sqlite3.Connection, head: Head, change: Change, now: int) -> Head:
-    stored = after(head, change)
+    stored = after(head, change, now)
     _advance(database, head, stored, change.release)
     database.executemany(
         "INSERT INTO record VALUES (?, ?, ?)",
-        [(head.conversation, seq, encode(entry)) for seq, entry in enumerate(change.entries, head.last + 1)],
+        [(head.conversation, seq, pack(entry)) for seq, entry in enumerate(change.entries, head.last + 1)],
     )
     for key in change.take:
         _settle(database, _TAKE, {"conversation": head.conversation, "key": key})
@@ -337,13 +388,15 @@ def _advance(database: sqlite3.Connection, head: Head, stored: Head, release: bo
     """
     advanced = database.execute(
         "UPDATE head SET last = :last, since = :since, turn = :turn, settings = :settings,"
-        " until_ms = iif(:release, 0, until_ms)"
+        " used = :used, written_by = :schema, until_ms = iif(:release, 0, until_ms)"
         " WHERE conversation = :conversation AND owner = :owner AND last = :before AND (until_ms > 0 OR :release)",
         {
             "last": stored.last,
             "since": stored.since,
-            "turn": encode(stored.turn) if stored.turn is not None else None,
-            "settings": encode(stored.settings),
+            "turn": pack(stored.turn) if stored.turn is not None else None,
+            "settings": pack(stored.settings),
+            "used": stored.used,
+            "schema": SCHEMA,
             "release": release,
             "conversation": head.conversation,
             "owner": head.owner,
@@ -405,7 +458,7 @@ def _inbox(database: sqlite3.Connection, conversation: str, now: int) -> list[In
         " ORDER BY expires_at IS NOT NULL, expires_at DESC, key LIMIT ?",
         (conversation, now, MOST_PENDING),
     )
-    return sorted((decode_inbound(inbound) for (inbound,) in rows), key=lambda inbound: inbound.key)
+    return sorted((INBOUND.read(inbound) for (inbound,) in rows), key=lambda inbound: inbound.key)
 
 
 def _record(database: sqlite3.Connection, conversation: str, first: int, last: int = _LAST_ENTRY) -> list[Numbered]:
@@ -413,7 +466,7 @@ def _record(database: sqlite3.Connection, conversation: str, first: int, last: i
         "SELECT seq, entry FROM record WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq",
         (conversation, first, last),
     )
-    return [Numbered(seq, decode_entry(entry)) for seq, entry in rows]
+    return [Numbered(seq, ENTRY.read(entry)) for seq, entry in rows]
 
 
 def _some_names(database: sqlite3.Connection, query: str, after: str) -> list[str]:
@@ -431,7 +484,7 @@ def _conversations(database: sqlite3.Connection, most: int) -> list[str]:
 
 def _put_tool_run(database: sqlite3.Connection, conversation: str, run: ToolRun) -> bool:
     verb = "INSERT OR IGNORE" if run.result is None else "INSERT OR REPLACE"
-    put = database.execute(f"{verb} INTO tool_run VALUES (?, ?, ?)", (conversation, run.call, encode(run)))
+    put = database.execute(f"{verb} INTO tool_run VALUES (?, ?, ?)", (conversation, run.call, pack(run)))
     return put.rowcount > 0
 
 
@@ -442,7 +495,7 @@ def _tool_runs(database: sqlite3.Connection, conversation: str, calls: Sequence[
             "SELECT run FROM tool_run WHERE conversation = ? AND call = ?", (conversation, call)
         ).fetchone()
         if row is not None:
-            runs[call] = decode_tool_run(row[0])
+            runs[call] = TOOL_RUN.read(row[0])
     return runs
 
 
@@ -453,7 +506,7 @@ def _knows(database: sqlite3.Connection, conversation: str) -> bool:
 
 def _profile(database: sqlite3.Connection, person: str) -> Profile:
     row = database.execute("SELECT profile FROM profile WHERE person = ?", (person,)).fetchone()
-    return decode_profile(row[0]) if row is not None else Profile()
+    return PROFILE.read(row[0]) if row is not None else Profile()
 
 
 def _keep_profile(database: sqlite3.Connection, person: str, profile: Profile) -> bool:
@@ -461,7 +514,7 @@ def _keep_profile(database: sqlite3.Connection, person: str, profile: Profile) -
     if profile.version != (row[0] if row is not None else 0):
         return False
     kept = replace(profile, version=profile.version + 1)
-    database.execute("INSERT OR REPLACE INTO profile VALUES (?, ?, ?)", (person, kept.version, encode(kept)))
+    database.execute("INSERT OR REPLACE INTO profile VALUES (?, ?, ?)", (person, kept.version, pack(kept)))
     return True
 
 
@@ -469,11 +522,11 @@ def _reminders(database: sqlite3.Connection, conversation: str) -> list[Reminder
     rows = database.execute(
         "SELECT reminder FROM reminder WHERE conversation = ? ORDER BY at, id LIMIT ?", (conversation, MOST_REMINDERS)
     )
-    return [decode_reminder(reminder) for (reminder,) in rows]
+    return [REMINDER.read(reminder) for (reminder,) in rows]
 
 
 def _put_reminder(database: sqlite3.Connection, reminder: Reminder) -> None:
-    values = (reminder.place.conversation, reminder.id, reminder.at, encode(reminder))
+    values = (reminder.place.conversation, reminder.id, reminder.at, pack(reminder))
     database.execute("INSERT OR REPLACE INTO reminder VALUES (?, ?, ?, ?)", values)
 
 
@@ -484,7 +537,7 @@ def _delete_reminder(database: sqlite3.Connection, conversation: str, id: str) -
 
 def _reminders_until(database: sqlite3.Connection, before: int) -> list[Reminder]:
     rows = database.execute("SELECT reminder FROM reminder WHERE at < ? ORDER BY at", (before,))
-    return [decode_reminder(reminder) for (reminder,) in rows]
+    return [REMINDER.read(reminder) for (reminder,) in rows]
 
 
 def _kept(database: sqlite3.Connection, name: str) -> bytes | None:
@@ -528,6 +581,35 @@ def _overdue(database: sqlite3.Connection, before: int) -> list[str]:
         (before, MOST_OVERDUE),
     )
     return [conversation for (conversation,) in rows]
+
+
+def _unused(database: sqlite3.Connection, before: int) -> list[str]:
+    rows = database.execute(
+        "SELECT conversation FROM head WHERE used > 0 AND used < ? ORDER BY used LIMIT ?", (before, MOST_OVERDUE)
+    )
+    return [conversation for (conversation,) in rows]
+
+
+def _upgrade(
+    database: sqlite3.Connection, table: str, column: str, kind: Kind[Any], after_row: int, writes: bool
+) -> tuple[Upgraded, int | None]:
+    """What comes behind this row; and the last row of it, None where nothing comes behind that."""
+    rows = database.execute(
+        f"SELECT rowid, {column} FROM {table} WHERE rowid > ? AND {column} IS NOT NULL ORDER BY rowid LIMIT ?",  # noqa: S608 - names of our own
+        (after_row, VALUES_AT_ONCE),
+    ).fetchall()
+    renewed, unreadable = [], []
+    for row, data in rows:
+        try:
+            new = kind.renewed(data)
+        except (NewerSchema, DecodeError) as error:
+            unreadable.append(f"{table} row {row}: {error}")
+        else:
+            renewed += [(new, row)] if new is not None else []
+    if writes:
+        database.executemany(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", renewed)  # noqa: S608 - as above
+    last = rows[-1][0] if len(rows) == VALUES_AT_ONCE else None
+    return Upgraded(len(rows), len(renewed), tuple(unreadable)), last
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.sqlite_store import SQLiteStore
-from bot.archive import Damage, damages, decode_line
+from bot.archive import Damage, damages, decode_line, header_of
 from bot.clock import SystemClock
 from bot.errors import ConfigError, Retry
 from bot.exporting import Export, Exported
@@ -41,10 +41,10 @@ async def export(settings: Settings, chat: str, out: Path | None) -> None:
 
     A file is there only once it is whole, for nobody but its owner. Raises ConfigError.
     """
-    _there_is_something(settings)
-    async with _kept(settings) as kept:
+    there_is_something(settings, "export")
+    async with kept_by(settings) as kept:
         export = Export(kept.store, kept.blobs, int(kept.clock.now()))
-        with _outages_named("Nothing was changed: export again."), _written(out) as file:
+        with outages_named("Nothing was changed: export again."), _written(out) as file:
             async for line in export.lines(chat):
                 file.write(line)
             if chat and not export.done.conversations:
@@ -59,12 +59,12 @@ async def bring_in(settings: Settings, path: Path, *, replaces: bool) -> int:
         print("\n".join(f"{path}:{each}" for each in found), file=sys.stderr)
         print(f"kabar: Nothing of {path} was imported.", file=sys.stderr)
         return 1
-    async with _kept(settings) as kept:
+    async with kept_by(settings) as kept:
         work = Import(kept.store, kept.blobs, kept.scheduler, kept.clock, replaces=replaces)
-        with _outages_named("Import the file again: it goes on where it ended."):
+        with outages_named("Import the file again: it goes on where it ended."):
             lines = _lines(path)
-            next(lines)
-            await work.run(map(decode_line, lines))
+            schema = header_of(next(lines)).schema
+            await work.run(decode_line(line, schema) for line in lines)
     print("\n".join(_imported(work.done)))
     if work.done.reminders and settings.kabar_table and not kept.scheduler:
         print(
@@ -73,13 +73,15 @@ async def bring_in(settings: Settings, path: Path, *, replaces: bool) -> int:
     return 1 if work.done.differ or work.done.busy else 0
 
 
-def _there_is_something(settings: Settings) -> None:
+def there_is_something(settings: Settings, to: str) -> None:
+    """Raises ConfigError where nothing was ever kept, and there is nothing ``to`` do."""
     if not settings.kabar_table and not Path(settings.kabar_data).exists():
-        raise ConfigError(f"Nothing to export: there is no file {settings.kabar_data}, and KABAR_TABLE is not set.")
+        raise ConfigError(f"Nothing to {to}: there is no file {settings.kabar_data}, and KABAR_TABLE is not set.")
 
 
 @asynccontextmanager
-async def _kept(settings: Settings) -> AsyncIterator[Kept]:
+async def kept_by(settings: Settings) -> AsyncIterator[Kept]:
+    """Opens what these settings name."""
     clock = SystemClock()
     if settings.kabar_table:
         async with _on_aws(settings, clock) as kept:
@@ -110,7 +112,8 @@ async def _on_aws(settings: Settings, clock: Clock) -> AsyncIterator[Kept]:
 
 
 @contextmanager
-def _outages_named(what_to_do: str) -> Iterator[None]:
+def outages_named(what_to_do: str) -> Iterator[None]:
+    """An outage as ConfigError, which ends the command in one sentence."""
     try:
         yield
     except Retry as error:

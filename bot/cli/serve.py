@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from bot.cli.menu import offering_commands
 from bot.cli.missing import missing_for_serve
-from bot.cli.wiring import GRACE, INVOCATION, local
+from bot.cli.wiring import GRACE, INVOCATION, local, retire_unused
 from bot.errors import ConfigError
 from bot.ports import Blobs, Clock, Store, Wake
 from bot.toolkit import Tool
@@ -55,7 +55,7 @@ async def serve_webhooks(
         app = application(OneDoor(bot.door))
         if a2a:
             _add_agents(app, settings, bot.store, bot.wake, bot.clock, bot.blobs, None)
-        await until_stopped(app, host, port)
+        await _until_stopped(app, host, port)
 
 
 def _add_agents(
@@ -81,35 +81,36 @@ async def _on_aws(settings: Settings, host: str, port: int, *, a2a: bool) -> Non
     worker = Worker(settings)
     doors = aws_doors(settings, aws)
     app = application(doors)
+    store, wake, clock = aws_parts(settings, aws)
     if a2a:
-        store, wake, clock = aws_parts(settings, aws)
         secrets = Secrets(aws, settings.kabar_secrets_path, clock)
         _add_agents(app, settings, store, wake, clock, kept_blobs(settings, aws), secrets)
     stopping = asyncio.Event()
     queue = settings.kabar_queue_url
     consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
+    sweeping = asyncio.create_task(retire_unused(settings, store, wake, clock))
     try:
         async with offering_commands(settings):
-            await until_stopped(app, host, port)
+            await _until_stopped(app, host, port)
     finally:
         stopping.set()
+        sweeping.cancel()
         await asyncio.wait(consumers, timeout=GRACE)
         for consumer in consumers:
             consumer.cancel()
-        await asyncio.gather(*consumers, return_exceptions=True)
+        await asyncio.gather(*consumers, sweeping, return_exceptions=True)
         await worker.close()
         aws.close()
 
 
-async def until_stopped(app: Starlette, host: str, port: int, *paths: str) -> None:
-    """Serve, at ``paths`` beside those of the platforms, until the process is told to end. Raises ConfigError."""
+async def _until_stopped(app: Starlette, host: str, port: int) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopped.set)
     try:
         async with serve(app, host, port) as address:
-            print("Listening on", *(f"{address}{path}" for path in ("/telegram", "/slack/events", *paths)), flush=True)
+            print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
             await stopped.wait()
     except OSError as error:
         raise ConfigError(f"Port {port} of {host} can not be used: {error.strerror}. Name another: --port.") from error

@@ -1,6 +1,7 @@
 """Wires one process that is webhook and worker at once: SQLite and in-process wakes, or DynamoDB and SQS."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,9 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.environment import environment
 from bot.clock import SystemClock
 from bot.deadline import Deadline
+from bot.errors import StoreUnavailable
+from bot.intake import everyone_s, sweep_unused
+from bot.keeping import DAY
 from bot.mcp.servers import Servers
 from bot.ports import Blobs, Channel, Clock, Store, Wake
 from bot.reminding import fire
@@ -28,6 +32,11 @@ INVOCATION = 900.0
 
 GRACE = 20.0
 """Seconds, enough for most answers."""
+
+SWEEP_EVERY = 3600.0
+"""Seconds between two looks for conversations that nobody uses."""
+
+log = logging.getLogger(__name__)
 
 
 class Local(Struct, frozen=True):
@@ -97,6 +106,7 @@ async def local(
         return make_workshop(settings, parts, more_channels=channels or {}, more_tools=tools, refit=refit)
 
     shift = _Shift(servers, made)
+    sweeping = asyncio.create_task(retire_unused(settings, store, wake, clock, ours))
     try:
         for conversation in await store.overdue(int(clock.now()) + 1):
             if ours(conversation):
@@ -104,11 +114,26 @@ async def local(
         scheduler.start()
         yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock))
     finally:
+        sweeping.cancel()
+        await asyncio.gather(sweeping, return_exceptions=True)
         await scheduler.stop()
         await asyncio.shield(wake.stop(grace))
         await shift.workshop.close()
         await servers.close()
         store.close()
+
+
+async def retire_unused(
+    settings: Settings, store: Store, wake: Wake, clock: Clock, ours: Callable[[str], bool] = everyone_s
+) -> None:
+    """Have conversations deleted that nobody used for KABAR_KEEP_DAYS, as the schedule of infra/template.yaml does;
+    until it is cancelled, or at once where all are kept. ``ours``: which of them this process works on."""
+    while settings.kabar_keep_days:
+        try:
+            await sweep_unused(settings.kabar_keep_days * DAY, store, wake, clock, ours)
+        except StoreUnavailable as error:
+            log.warning("%s | what nobody uses is looked for again later", error)
+        await clock.sleep(SWEEP_EVERY)
 
 
 class _Shift:

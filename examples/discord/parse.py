@@ -24,13 +24,13 @@ EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which the time 
 def parse(interaction: Json) -> Inbound | None:
     """None where it does not concern the bot."""
     id, channel, guild = (text_at(interaction, name) for name in ("id", "channel_id", "guild_id"))
-    user = object_at(object_at(interaction, "member"), "user") or object_at(interaction, "user")
+    who, room, shown = (object_at(interaction, name) for name in ("member", "channel", "message"))
+    user = object_at(who, "user") or object_at(interaction, "user")
     if not (id.isascii() and id.isdecimal() and channel and text_at(user, "id")) or user.get("bot"):
         return None
-    title = text_at(object_at(interaction, "channel"), "name")
     name = text_at(user, "global_name") or text_at(user, "username")
     inbound = Inbound(
-        place=Place(f"discord:{channel}", channel, team=guild, group=bool(guild), title=title),
+        place=Place(f"discord:{channel}", channel, team=guild, group=bool(guild), title=text_at(room, "name")),
         id=id,
         order=id.zfill(20),
         sender=Person(f"discord:{text_at(user, 'id')}", name, text_at(interaction, "locale")),
@@ -40,8 +40,7 @@ def parse(interaction: Json) -> Inbound | None:
     if kind == COMMAND:
         return _written(inbound, data)
     if kind == COMPONENT:
-        tapped = text_at(object_at(interaction, "message"), "id")
-        return replace(inbound, kind="tap", data=text_at(data, "custom_id"), native_id=tapped)
+        return replace(inbound, kind="tap", data=text_at(data, "custom_id"), native_id=text_at(shown, "id"))
     return None
 
 

@@ -22,7 +22,6 @@ from examples.discord.render import render
 API = "https://discord.com/api/v10"
 SILENT = 1 << 12
 LARGEST = 20_000_000  # bytes
-UNREACHED_RETRY = 2.0  # seconds
 GONE, CLOSED = frozenset({10008}), frozenset({10003, 50001, 50007, 50013})
 
 
@@ -102,7 +101,7 @@ class DiscordChannel(PlainChannel):
         try:
             answer = await self._http.request(method, path, **content)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise SendLater(f"not reached: {type(error).__name__}", UNREACHED_RETRY) from error
+            raise SendLater(f"not reached: {type(error).__name__}", retry_after=2) from error
         except httpx.HTTPError as error:
             raise SendUncertain(f"cut: {type(error).__name__}") from error
         try:

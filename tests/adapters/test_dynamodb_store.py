@@ -12,8 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
-from bot.errors import ConfigError, KabarError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, KabarError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    EVERYBODY,
+    Bill,
     Counter,
     Head,
     Inbound,
@@ -23,6 +25,7 @@ from bot.messages import (
     Profile,
     Reminder,
     Spend,
+    Spent,
     Summary,
     ToolRun,
     Turn,
@@ -85,6 +88,9 @@ async def one_message(store: DynamoDBStore, number: int) -> None:
 
 async def test_each_call_is_one_request_at_a_known_price(store: DynamoDBStore, wire: Wire) -> None:
     await one_message(store, 1)
+    assert wire.passed[4].units == 8  # once a day the head's place in the index of uses is written with the step
+    wire.passed.clear()
+    await one_message(store, 2)
     assert [(passed.operation, passed.units) for passed in wire.passed] == [
         ("PutItem", 3),  # the message, and its places in both indexes
         ("UpdateItem", 1),
@@ -99,8 +105,10 @@ async def test_each_call_is_one_request_at_a_known_price(store: DynamoDBStore, w
 
 async def test_a_message_costs_the_same_however_long_the_conversation_is(store: DynamoDBStore, wire: Wire) -> None:
     await one_message(store, 1)
+    wire.passed.clear()
+    await one_message(store, 2)
     first = [(passed.operation, passed.units) for passed in wire.passed]
-    for number in range(2, 40):
+    for number in range(3, 40):
         await one_message(store, number)
     wire.passed.clear()
     await one_message(store, 40)
@@ -417,7 +425,7 @@ async def test_a_repeated_claim_renewal_and_release_succeed(patient: DynamoDBSto
     wire.breaks["UpdateItem"].append(LOST)
     await patient.renew(head, 3_000_000_000_001)
     wire.breaks["UpdateItem"].append(LOST)
-    assert await patient.commit(head, Change(release=True)) == Head(CHAT)
+    assert await patient.commit(head, Change(release=True)) == Head(CHAT, used=2_000_000_000)
 
 
 # Sizes
@@ -476,3 +484,84 @@ async def test_what_a_batch_left_unread_is_asked_for_again(store: DynamoDBStore,
 def incompressible(length: int) -> str:
     """Text of which compression takes only about a quarter."""
     return base64.b85encode(random.Random(7).randbytes(length * 4 // 5)).decode()
+
+
+# Everybody's counters in shards
+
+
+EVERYBODYS_DAY = Counter(EVERYBODY, "2033-05-18")
+
+
+def sharded(aws: Account, clock: FakeClock, shards: int) -> DynamoDBStore:
+    return DynamoDBStore(aws.client("dynamodb"), "kabar", clock, shards=shards)
+
+
+async def commit_to(store: DynamoDBStore, conversation: str, *spend: Spend) -> None:
+    head = await store.claim(conversation, "a", 3_000_000_000_000)
+    assert head is not None
+    await store.commit(head, Change(spend=spend, release=True))
+
+
+def counters_in(aws: Account) -> dict[str, int]:
+    items = aws.client("dynamodb").scan(TableName="kabar")["Items"]
+    return {
+        item["pk"]["S"]: int(item["amount"]["N"])
+        for item in sorted(items, key=lambda item: item["pk"]["S"])
+        if "amount" in item
+    }
+
+
+async def test_what_everybody_spends_is_spread_over_items_and_what_one_person_spends_is_not(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    store = sharded(aws, clock, 4)
+    for number in range(12):
+        await commit_to(
+            store, f"telegram:{number}", Spend(EVERYBODYS_DAY, 2, 100), Spend(Counter("person:p", "2033-05-18"), 2)
+        )
+    counters = counters_in(aws)
+    assert list(counters) == [
+        "B#all#2033-05-18",
+        "B#all#2033-05-18#1",
+        "B#all#2033-05-18#2",
+        "B#all#2033-05-18#3",
+        "B#person:p#2033-05-18",
+    ]
+    assert sum(amount for pk, amount in counters.items() if pk.startswith("B#all#")) == 24
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(24)}
+
+
+async def test_one_chat_may_spend_all_that_everybody_may_and_not_a_cent_more(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    store = sharded(aws, clock, 4)
+    for _ in range(3):
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 30, 100, Bill(turns=1)))
+    with pytest.raises(BudgetExceeded) as refused:
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 11, 100))
+    assert refused.value.spend == Spend(EVERYBODYS_DAY, 11, 100)
+    await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 10, 100))
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(100, Bill(turns=3))}
+    assert set(counters_in(aws).values()) == {25}
+
+
+async def test_what_was_counted_before_there_were_shards_counts_still(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    await commit_to(sharded(aws, clock, 1), CHAT, Spend(EVERYBODYS_DAY, 90, 100))
+    store = sharded(aws, clock, 4)
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(90)}
+    with pytest.raises(BudgetExceeded):
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 26, 100))
+
+
+async def test_room_that_others_took_meanwhile_is_looked_for_again(aws: Account, wire: Wire, clock: FakeClock) -> None:
+    stores = [sharded(aws, clock, 4) for _ in range(4)]
+    spends = [
+        commit_to(stores[number % 4], f"telegram:{number}", Spend(EVERYBODYS_DAY, 9, 100)) for number in range(20)
+    ]
+    outcomes = await asyncio.gather(*spends, return_exceptions=True)
+    assert {type(each) for each in outcomes} == {type(None), BudgetExceeded}
+    total = (await stores[0].spent([EVERYBODYS_DAY]))[EVERYBODYS_DAY].amount
+    assert total == 9 * outcomes.count(None) <= 100
+    assert total > 100 - 2 * 9

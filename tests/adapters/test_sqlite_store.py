@@ -173,10 +173,10 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path, clock: FakeClock) -
 
 
 NEWER = ["counter", "profile", "reminder", "kept"]
-"""The tables that came after the first layout, one with each."""
+"""The tables that came after the first layout, one with each; the last one adds columns to the heads."""
 
 
-@pytest.mark.parametrize(("version", "newer"), [(1 + at, NEWER[at:]) for at in range(len(NEWER))])
+@pytest.mark.parametrize(("version", "newer"), [(1 + at, NEWER[at:]) for at in range(len(NEWER) + 1)])
 async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_has(
     path: Path, clock: FakeClock, version: int, newer: list[str]
 ) -> None:
@@ -184,15 +184,24 @@ async def test_a_file_of_an_older_version_gains_what_is_new_and_keeps_what_it_ha
     await store.receive(said(1))
     store.close()
     with closing(sqlite3.connect(path)) as database:
-        database.executescript(
-            f"{' '.join(f'DROP TABLE {table};' for table in newer)} PRAGMA user_version = {version};"
-        )
+        new = "INSERT INTO head (conversation, owner, until_ms, last, since) VALUES (?, '', 0, 0, 1)"
+        database.execute(new, (CHAT,))
+        database.execute("DROP INDEX head_used")
+        for column in ("used", "written_by"):
+            database.execute(f"ALTER TABLE head DROP COLUMN {column}")
+        for table in newer:
+            database.execute(f"DROP TABLE {table}")
+        database.execute(f"PRAGMA user_version = {version}")
+        database.commit()
     store = SQLiteStore(path, clock)
     assert await store.spent([Counter("all", "2033-05")]) == {}
     assert await store.profile("telegram:7") == Profile()
     assert await store.reminders(CHAT) == []
     assert await store.kept("mcp:time:1") is None
     assert await store.inbox(CHAT) == [said(1)]
+    assert await store.unused(2**40) == [CHAT]  # it was used now, at the latest
+    head = await store.head(CHAT)
+    assert head is not None and head.used > 1_700_000_000
     store.close()
 
 
@@ -281,7 +290,7 @@ def test_closing_twice_is_harmless(path: Path, clock: FakeClock) -> None:
 async def test_more_names_than_are_read_at_once_are_all_given_once(store: SQLiteStore, path: Path) -> None:
     names = [f"telegram:{number}" for number in range(2_500)]
     with closing(sqlite3.connect(path)) as database:
-        rows = [(name, "", 0, 0, 1, None, None) for name in names]
-        database.executemany("INSERT INTO head VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        heads = "INSERT INTO head (conversation, owner, until_ms, last, since) VALUES (?, '', 0, 0, 1)"
+        database.executemany(heads, [(name,) for name in names])
         database.commit()
     assert [name async for name in store.every_conversation()] == sorted(names)

@@ -1,6 +1,7 @@
 """``kabar export`` and ``kabar import``: processes on real files, and on a local AWS."""
 
 import shutil
+import sqlite3
 import uuid
 from pathlib import Path
 
@@ -133,3 +134,27 @@ async def test_what_can_not_be_read_or_written_is_said_in_one_sentence(tmp_path:
     ):
         code, said = await run(tmp_path, *arguments, settings=settings)
         assert (code, words in said, "Traceback" in said) == (1, True, False), said
+
+
+async def test_what_an_earlier_version_kept_is_rewritten_once_and_answered_from_as_before(
+    tmp_path: Path, lived: Path
+) -> None:
+    database = sqlite3.connect(lived / "kabar.sqlite3")
+    database.execute("UPDATE record SET entry = CAST(replace(entry, ',\"v\":2}', '}') AS BLOB)")
+    database.commit()
+    database.close()
+
+    assert await run(tmp_path, "migrate", "--check", settings=kept_in(lived)) == (
+        1,
+        "5 values; 2 of an earlier schema are to be rewritten as schema 2.\n",
+    )
+    assert (await run(tmp_path, "migrate", settings=kept_in(lived)))[0] == 0
+    assert await run(tmp_path, "migrate", "--check", settings=kept_in(lived)) == (
+        0,
+        "5 values; 0 of an earlier schema are to be rewritten as schema 2.\n",
+    )
+
+
+async def test_there_is_nothing_to_migrate_where_nothing_was_kept(tmp_path: Path) -> None:
+    code, said = await run(tmp_path, "migrate", settings=kept_in(tmp_path))
+    assert (code, "Nothing to migrate" in said, names_in(tmp_path)) == (1, True, [])

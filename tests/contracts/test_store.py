@@ -57,15 +57,19 @@ QUARTER = 15 * 60
 
 @pytest.fixture(params=["dynamodb", "sqlite"])
 def store(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> Iterator[Store]:
-    if request.param == "dynamodb":
+    if request.param in ("dynamodb", "shards"):
         aws: Account = request.getfixturevalue("aws")
         client = aws.client("dynamodb")
         dynamodb_store.create_table(client, "kabar")
-        yield dynamodb_store.DynamoDBStore(client, "kabar", clock)
+        yield dynamodb_store.DynamoDBStore(client, "kabar", clock, shards=1 if request.param == "dynamodb" else 5)
     else:
         sqlite = sqlite_store.SQLiteStore(tmp_path / "kabar.sqlite3", clock)
         yield sqlite
         sqlite.close()
+
+
+spending = pytest.mark.parametrize("store", ["dynamodb", "shards", "sqlite"], indirect=True)
+"""What everybody spends may be counted in several places."""
 
 
 def said(number: int, conversation: str = CHAT, text: str = "Apa kabar?") -> Inbound:
@@ -363,7 +367,7 @@ async def test_the_holder_may_claim_again_and_reads_the_head_as_it_is(store: Sto
 
 async def test_a_released_conversation_can_be_claimed_at_once(store: Store, clock: FakeClock) -> None:
     head = await store.commit(await claimed(store, clock, "a"), Change(summaries("x"), turn=turn(), release=True))
-    assert head == Head(CHAT, last=1, turn=turn())
+    assert head == Head(CHAT, last=1, turn=turn(), used=int(clock.now()))
     assert await claimed(store, clock, "b") == replace(head, owner="b", until_ms=until(clock))
 
 
@@ -377,7 +381,7 @@ async def test_after_a_release_its_owner_can_neither_write_nor_renew(store: Stor
             await store.commit(stale, Change(summaries("x")))
         with pytest.raises(LeaseLost):
             await store.commit(stale, Change(turn=turn()))
-    assert await claimed(store, clock, "b") == Head(CHAT, owner="b", until_ms=until(clock))
+    assert await claimed(store, clock, "b") == Head(CHAT, owner="b", until_ms=until(clock), used=int(clock.now()))
 
 
 async def test_after_a_takeover_the_old_owner_leaves_nothing_behind(store: Store, clock: FakeClock) -> None:
@@ -508,6 +512,7 @@ DAY = Counter("person:telegram:7", "2033-05-18")
 MONTH = Counter("all", "2033-05")
 
 
+@spending
 async def test_what_is_spent_adds_up_over_conversations_and_can_be_read(store: Store, clock: FakeClock) -> None:
     bill = Bill(turns=1, calls=2, unpriced=1, cost=70, fresh=5, cache_write=4, cache_read=3, output=2, searches=1)
     head = await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 100), Spend(MONTH, 40, 40))))
@@ -522,6 +527,7 @@ async def test_what_is_spent_adds_up_over_conversations_and_can_be_read(store: S
     assert await store.spent([]) == {}
 
 
+@spending
 @pytest.mark.parametrize("amount", [31, 101])
 async def test_a_step_that_would_go_above_a_limit_is_not_stored_at_all(
     store: Store, clock: FakeClock, amount: int
@@ -540,12 +546,14 @@ async def test_a_step_that_would_go_above_a_limit_is_not_stored_at_all(
     await store.commit(head, Change(spend=(Spend(DAY, 30, 100),)))
 
 
+@spending
 async def test_more_than_a_whole_limit_never_fits(store: Store, clock: FakeClock) -> None:
     with pytest.raises(BudgetExceeded):
         await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 101, 100),)))
     assert await store.spent([DAY]) == {}
 
 
+@spending
 async def test_who_lost_the_lease_spends_nothing_whatever_the_limit(store: Store, clock: FakeClock) -> None:
     old = await claimed(store, clock, "a")
     clock.advance(LEASE)
@@ -555,6 +563,7 @@ async def test_who_lost_the_lease_spends_nothing_whatever_the_limit(store: Store
     assert await store.spent([DAY]) == {}
 
 
+@spending
 async def test_commits_at_once_never_pass_a_limit_together(store: Store, clock: FakeClock) -> None:
     heads = [await claimed(store, clock, conversation=f"telegram:{number}") for number in range(20)]
     commits = (store.commit(head, Change(spend=(Spend(MONTH, 3, 50),))) for head in heads)
@@ -931,7 +940,7 @@ class Model:
     def holds(self, head: Head) -> bool:
         return self.until_ms > 0 and self.owner == head.owner
 
-    def commit(self, head: Head, change: Change) -> Head | None:
+    def commit(self, head: Head, change: Change, now: int) -> Head | None:
         if not self.holds(head) or head.last != len(self.entries):
             return None
         self.entries += change.entries
@@ -941,6 +950,8 @@ class Model:
         for key in change.done:
             self.inbox[key] = (self.inbox[key][0], "done")
         self.head = replace(head, last=len(self.entries), turn=change.turn)
+        if now >= head.used + DAYS:
+            self.head = replace(self.head, used=now)
         if change.since is not None:
             self.head = replace(self.head, since=change.since)
         if change.release:
@@ -1044,7 +1055,7 @@ class Sequences(RuleBasedStateMachine):
         )
         if not self.model.holds(head) and release:
             return  # a repeated release may succeed: its own test says so
-        expected = self.model.commit(head, change)
+        expected = self.model.commit(head, change, int(self.clock.now()))
         if expected is None:
             with pytest.raises(LeaseLost):
                 self.runner.run(self.store.commit(head, change))
@@ -1058,11 +1069,12 @@ class Sequences(RuleBasedStateMachine):
         head = self.heads.get(owner, Head(self.conversation, owner))
         if self.model.forget(head):
             self.runner.run(self.store.forget(head))
+            self.heads.pop(owner, None)
         else:
             with pytest.raises(LeaseLost):
                 self.runner.run(self.store.forget(head))
 
-    @rule(seconds=st.sampled_from([1, 30, 60, 300]))
+    @rule(seconds=st.sampled_from([1, 30, 60, 300, DAYS]))
     def time_passes(self, seconds: int) -> None:
         self.clock.advance(seconds)
 
@@ -1099,6 +1111,32 @@ def test_any_sequence_of_calls_does_what_the_model_does(store: Store, clock: Fak
 
 
 # What is left behind
+
+
+async def test_what_nobody_used_for_long_is_named_the_longest_first(store: Store, clock: FakeClock) -> None:
+    begun = int(clock.now())
+    for chat in ("telegram:1", "telegram:2", "telegram:3", "telegram:1/t.2.A"):
+        await store.commit(await claimed(store, clock, chat, chat), Change(summaries("x"), turn=turn(), release=True))
+        clock.advance(2 * DAYS)
+    await store.commit(await claimed(store, clock, "again", "telegram:1"), Change(summaries("y"), release=True))
+
+    assert await store.unused(begun) == []
+    assert await store.unused(begun + 2 * DAYS + 1) == ["telegram:2"]
+    assert await store.unused(begun + 30 * DAYS) == ["telegram:2", "telegram:3", "telegram:1"]
+
+
+async def test_a_use_is_noted_once_a_day_and_only_by_what_is_stored(store: Store, clock: FakeClock) -> None:
+    begun = int(clock.now())
+    assert (await claimed(store, clock)).used == 0
+    assert await store.unused(begun + DAYS) == []
+    head = await store.commit(await claimed(store, clock), Change(summaries("x"), turn=turn()))
+    for hours, used in ((1, begun), (22, begun), (1, begun + DAYS)):
+        clock.advance(hours * 3600)
+        head = await store.commit(head, Change(summaries("x"), turn=turn()))
+        assert head.used == used
+        assert await store.head(CHAT) == head
+    clock.advance(3 * DAYS)
+    assert (await claimed(store, clock, "b")).used == begun + DAYS
 
 
 async def test_a_message_is_overdue_until_it_is_done_taken_or_not(store: Store, clock: FakeClock) -> None:

@@ -44,7 +44,7 @@ WHY_NOT_HERE = {
 }
 """What pages show and this test does not run, by how it begins; all else is run."""
 
-COMING = {"setup", "logs", "manifest", "migrate"}
+COMING = {"logs"}
 """Commands of kabar that pages name and another change brings."""
 
 

@@ -128,6 +128,7 @@ def test_the_defaults_agree_with_the_settings() -> None:
         Settings().kabar_budget_day,
         Settings().kabar_budget_month,
     ]
+    assert PARAMETERS["BudgetShards"]["Default"] == Settings().kabar_budget_shards
     assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
     assert PARAMETERS["Python"]["Default"] == Settings().kabar_python
     assert PARAMETERS["Python"]["AllowedValues"] == ["", *PYTHONS]
@@ -170,6 +171,12 @@ def test_the_table_has_the_keys_that_the_store_uses_and_survives_the_stack() -> 
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert (RESOURCES["Table"]["DeletionPolicy"], RESOURCES["Table"]["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+def test_what_lies_in_the_table_and_the_queues_is_encrypted() -> None:
+    assert properties("Table")["SSESpecification"] == {"SSEEnabled": True}
+    queues = [name for name, resource in RESOURCES.items() if resource["Type"] == "AWS::SQS::Queue"]
+    assert {name: properties(name)["SqsManagedSseEnabled"] for name in queues} == dict.fromkeys(queues, True)
 
 
 def test_files_are_private_encrypted_and_forgotten_in_the_end_and_survive_the_stack() -> None:
@@ -231,7 +238,10 @@ def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
     }
     assert allowed == {
         "WebhookRole": set(),
-        "WorkerRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+        "WorkerRole": {
+            *("s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"),
+            "s3:GetBucketPublicAccessBlock",  # for /doctor: whether they are private, not one of them
+        },
         "DeadLetterRole": {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
         "A2ARole": {"s3:GetObject", "s3:ListBucket", "s3:PutObject"},
     }

@@ -12,8 +12,8 @@ import aiohttp
 from msgspec import Struct
 
 from bot.channels.telegram.receive import SECRET_HEADER
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
+from bot.examining import Check, green, red, yellow
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings
 
 TIMEOUT = aiohttp.ClientTimeout(total=12, connect=5)

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 from botocore.exceptions import BotoCoreError
 
-from bot.cli.doctor import address, aws, folder, local, model, slack, telegram
-from bot.cli.doctor.check import Check, State, examined, red
-from bot.cli.doctor.situation import situation
+from bot.cli.doctor import address, aws, folder
 from bot.cli.doctor.stack import read_stack
 from bot.errors import ConfigError, StoreUnavailable
+from bot.examining import Check, State, examined, red
 from bot.ports import Clock
 from handlers.aws import Aws, Secrets
+from handlers.doctor import local, model, slack, telegram
+from handlers.doctor.situation import situation
 from handlers.settings import Settings, read_settings, with_secrets
 
 COLOURS: dict[State, str] = {"green": "32", "yellow": "33", "red": "31"}
@@ -99,5 +100,5 @@ def _no_platform(settings: Settings) -> list[Check]:
         (settings.telegram_bot_token, settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret)
     ):
         return []
-    do = "Set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what README.md names beside it."
+    do = "Run kabar setup. By hand: set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what goes with it."
     return [red("platforms", "Neither Telegram nor Slack is set up.", do)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bot.agentdir.folder import read_folder
 from bot.agentdir.mcp import FILE as MCP
-from bot.cli.doctor.check import Check, green, yellow
+from bot.examining import Check, green, yellow
 from handlers.workshop import BUILT_IN
 
 

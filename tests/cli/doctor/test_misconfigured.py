@@ -13,8 +13,10 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from bot.cli.doctor.check import Check, State, examined, green
+from bot.adapters.sqlite_store import SQLiteStore
 from bot.cli.doctor.command import Wanted
+from bot.clock import SystemClock
+from bot.examining import Check, State, examined, green
 from simulator import serving
 from simulator.model_reply import Refusal
 from simulator.script import overloaded
@@ -63,6 +65,15 @@ def readable(stage: Stage) -> None:
     (stage.folder / ".env").chmod(0o644)
 
 
+def readable_data(stage: Stage) -> None:
+    SQLiteStore(stage.values["KABAR_DATA"], SystemClock()).close()
+    Path(stage.values["KABAR_DATA"]).chmod(0o644)
+
+
+def of_another_app(stage: Stage) -> None:
+    stage.values["SLACK_APP_TOKEN"] = stage.simulator.slack.app_token = "xapp-1-A0OTHER-1-simulator"
+
+
 def off(seconds: float) -> Break:
     return lambda stage: setattr(stage, "clock", FakeClock(time.time() + seconds))
 
@@ -91,6 +102,10 @@ ANYWHERE = (
     Case("busy", answers(overloaded()), "model claude-sonnet-5-5", "yellow", "again in a minute"),
     Case("model away", setting(anthropic_base_url="http://127.0.0.1:9"), "model claude-sonnet-5-5", "red",
          "ANTHROPIC_BASE_URL"),
+    Case("admin key", setting(anthropic_api_key="sk-ant-admin01-x"), "model", "red", "ANTHROPIC_API_KEY to a key"),
+    Case("slack's token for telegram's", setting(telegram_bot_token="xoxb-simulator"), "telegram token", "red",
+         "@BotFather"),
+    Case("a person's token", setting(slack_bot_token="xoxp-1-2"), "slack token", "red", "Bot User OAuth Token"),
     Case("not a token", setting(telegram_bot_token="abc"), "telegram token", "red", "@BotFather"),
     Case("unknown token", setting(telegram_bot_token="1000001:" + "x" * 35), "telegram token", "red", "@BotFather"),
     Case("telegram away", setting(telegram_api_base_url="http://127.0.0.1:9"), "telegram token", "red",
@@ -124,6 +139,7 @@ ANYWHERE = (
     Case("no folder", setting(kabar_agent_dir="nowhere"), "agent folder", "yellow", "kabar check nowhere"),
     Case("broken file", written("broken", "not SQLite at all" * 100, "broken"), "data", "red", "bring back a copy"),
     Case("file in a file", written("file", "x", "file/x"), "data", "red", "Set KABAR_DATA"),
+    Case("open data", readable_data, "data", "yellow", "chmod 600 "),
     Case("open secrets", readable, "secrets file", "yellow", "chmod 600 .env"),
     Case("clock an hour slow", off(-3600), "clock", "red", "NTP"),
     Case("clock a minute fast", off(60), "clock", "yellow", "NTP"),
@@ -140,6 +156,7 @@ POLLING = (
     Case("app token is a bot token", setting(slack_app_token="xoxb-simulator"), "slack socket mode", "red",
          "connections:write"),
     Case("unknown app token", setting(slack_app_token="xapp-other"), "slack socket mode", "red", "Socket Mode"),
+    Case("tokens of two apps", of_another_app, "slack apps", "red", "under Basic Information of A0KABAR"),
     Case("no connections:write", refuses("apps.connections.open", "missing_scope"), "slack socket mode", "red",
          "connections:write"),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The template itself, deployed on the emulator, is green; each thing that is changed in it afterwards is named."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from bot.cli.doctor import aws as examination
-from bot.cli.doctor.check import Check, State
 from bot.cli.doctor.command import Wanted
-from bot.cli.doctor.situation import situation
+from bot.cli.doctor.rights import lacking
+from bot.examining import Check, State
 from handlers.aws import Aws
+from handlers.doctor import cloud as own_examination
+from handlers.doctor.situation import situation
 from handlers.door import aws_doors
 from handlers.settings import read_settings
 from handlers.webhook import application
@@ -98,9 +100,30 @@ async def test_a_stack_as_the_template_makes_it_is_green_through_its_own_address
             stage.values = {"AWS_ENDPOINT_URL": cloud.endpoint}
             stage.wanted = Wanted(url=url, stack="kabar")
             checks = await stage.checks()
+        settings = read_settings({**worker, "AWS_ENDPOINT_URL": cloud.endpoint})
+        inside = await own_examination.examine(settings, situation(settings, "", deployed=True, now=0))
     assert [check for check in checks if check.state != "green"] == []
+    assert {check.name for check in inside if check.state == "green"} == {
+        *("aws account", "table", "table time to live", "table backups", "queue", "queue depth", "dead letters"),
+        *("bucket", "secrets", "schedules"),
+    }
+    assert lacking(cloud.client("iam"), function(cloud, "WorkerFunction")["Role"], looking(cloud, worker)) == []
     assert {"table", "queue visibility", "dead letters", "worker rights", "webhook rights", "bucket", "secrets",
             "schedules", "sweep", "slack through the address"} <= {check.name for check in checks}  # fmt: skip
+
+
+def looking(account: Account, worker: dict[str, str]) -> dict[str, Sequence[str]]:
+    """What the worker's own /doctor asks AWS, by resource, but for what it may do anyway."""
+    table = account.client("dynamodb").describe_table(TableName=worker["KABAR_TABLE"])["Table"]["TableArn"]
+    queue = {"QueueUrl": physical(account, "DeadLetters"), "AttributeNames": ["QueueArn"]}
+    letters = account.client("sqs").get_queue_attributes(**queue)["Attributes"]["QueueArn"]
+    schedules = account.client("scheduler").get_schedule_group(Name=worker["KABAR_SCHEDULE_GROUP"])["Arn"]
+    return {
+        table: ("dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive", "dynamodb:DescribeContinuousBackups"),
+        letters: ("sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
+        f"arn:aws:s3:::{worker['KABAR_BUCKET']}": ("s3:GetBucketPublicAccessBlock", "s3:ListBucket"),
+        schedules: ("scheduler:GetScheduleGroup",),
+    }
 
 
 @asynccontextmanager

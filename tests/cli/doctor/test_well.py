@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor.check import Check, green, red, yellow
 from bot.cli.doctor.command import told
+from bot.examining import Check, green, red, yellow
 from tests.cli.doctor.stage import SECRETS, polling, webhooks
 from tests.cli.process import kabar
 

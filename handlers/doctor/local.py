@@ -15,9 +15,9 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.cli.doctor.check import Check, green, red, yellow
-from bot.cli.doctor.situation import Situation
+from bot.examining import Check, green, red, yellow
 from bot.version import VERSION
+from handlers.doctor.situation import Situation
 from handlers.settings import Settings, names
 
 OLDEST = (3, 11)
@@ -26,6 +26,7 @@ AHEAD, TOO_FAR = 30.0, 240.0
 """Seconds a clock may be off: Slack and AWS take signatures that are at most 300 old."""
 LEAST = 200 * 1024 * 1024
 """Bytes that should be free."""
+OTHERS = stat.S_IRGRP | stat.S_IROTH
 PERSON = re.compile(r"(telegram|slack|a2a|terminal):\S+")
 TIMEOUT = aiohttp.ClientTimeout(total=8, connect=3)
 
@@ -63,13 +64,16 @@ def _data(file: Path) -> Check:
         return red(
             "data", says, f"Move {file} away and bring back a copy; without one the bot begins with an empty file."
         )
+    if os.name == "posix" and file.stat().st_mode & OTHERS:
+        says = f"Others on this machine can read {file}, with all that people wrote."
+        return yellow("data", says, f"Run: chmod 600 {file}")
     return green("data", f"{file} is whole.")
 
 
 def _file(env: Path) -> list[Check]:
     if not env.exists():
         return []
-    if env.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+    if env.stat().st_mode & OTHERS:
         return [yellow("secrets file", "Others on this machine can read the secrets in .env.", "Run: chmod 600 .env")]
     return [green("secrets file", "Only you can read .env.")]
 
@@ -81,7 +85,7 @@ async def examine_people(settings: Settings) -> Sequence[Check]:
 def _people(settings: Settings) -> Check:
     owner, others = settings.kabar_owner, names(settings.kabar_allowed_users)
     if not owner and not others:
-        do = "Set KABAR_OWNER to your id, such as telegram:42; set to nobody, the bot tells you when you write to it."
+        do = "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42."
         return red("people", "Nobody may talk to this bot.", do)
     odd = [each for each in (owner, *sorted(others)) if each not in ("", "*", "nobody") and not PERSON.fullmatch(each)]
     if odd:

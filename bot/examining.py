@@ -1,8 +1,8 @@
-"""What one examination found: a list of checks, each with what is so and what to do next."""
+"""What examinations find: checks, each with what is so and what to do next."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -37,11 +37,35 @@ def red(name: str, says: str, next: str) -> Check:
     return Check(name, "red", says, next)
 
 
+Examine = Callable[[str], AsyncGenerator[Sequence[Check], None]]
+"""Examines the bot that runs here, for an owner who reads this language (an IETF tag): what each subject found, as it
+is found, within half a minute. Changes nothing and never fails; may be closed at any time."""
+
+
+async def nothing_examined(language: str) -> AsyncGenerator[Sequence[Check], None]:
+    for nothing in ():
+        yield nothing
+
+
 async def examined(subjects: Mapping[str, Awaitable[Sequence[Check]]], seconds: float = SECONDS) -> list[Check]:
     """All of them side by side, each bounded; what they found in their order. One that takes too long, or fails in a
     way nobody thought of, is a red check under the subject's name, and hides none of the others."""
     found = await asyncio.gather(*(_bounded(name, exam, seconds) for name, exam in subjects.items()))
     return [check for checks in found for check in checks]
+
+
+async def found(
+    subjects: Mapping[str, Awaitable[Sequence[Check]]], seconds: float = SECONDS
+) -> AsyncGenerator[Sequence[Check], None]:
+    """The same, each subject as soon as it is done."""
+    tasks = [asyncio.ensure_future(_bounded(name, exam, seconds)) for name, exam in subjects.items()]
+    try:
+        for each in asyncio.as_completed(tasks):
+            yield await each
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _bounded(subject: str, exam: Awaitable[Sequence[Check]], seconds: float) -> Sequence[Check]:

@@ -1,0 +1,345 @@
+"""What the examinations say, in Indonesian: each English sentence of theirs, as it stands in the code, is a key here.
+
+``{}`` stands for a value, and in the translation for the same values in their order. What needs no word, a green check,
+is not translated; tests/handlers/test_doctor.py says what is missing.
+"""
+
+import re
+from functools import cache
+
+NAMES = {
+    "aws account": "akun AWS",
+    "table": "tabel",
+    "table time to live": "masa simpan tabel",
+    "table backups": "cadangan tabel",
+    "queue": "antrean",
+    "queue depth": "isi antrean",
+    "dead letters": "antrean gagal",
+    "secrets": "rahasia",
+    "schedules": "jadwal",
+    "clock": "jam",
+    "people": "orang",
+    "money": "uang",
+    "machine": "mesin",
+    "versions": "versi",
+    "secrets file": "file rahasia",
+    "telegram token": "token Telegram",
+    "telegram groups": "grup Telegram",
+    "telegram webhook": "webhook Telegram",
+    "telegram secret": "rahasia Telegram",
+    "telegram delivery": "pengantaran Telegram",
+    "telegram updates": "pembaruan Telegram",
+    "slack token": "token Slack",
+    "slack scopes": "scope Slack",
+    "slack socket mode": "Socket Mode Slack",
+    "slack signing secret": "signing secret Slack",
+    "slack app": "aplikasi Slack",
+}
+
+SENTENCES = {
+    # examining
+    "There was no answer within {} seconds.": "Tidak ada jawaban dalam {} detik.",
+    "Look at this machine's network and proxy.": "Periksa jaringan dan proxy mesin ini.",
+    "The examination itself failed ({}).": "Pemeriksaannya sendiri gagal ({}).",
+    "Give the lines that were logged to whoever looks after Kabar.": (
+        "Berikan baris log tadi kepada orang yang merawat Kabar."
+    ),
+    # cloud
+    "Deploy the stack again: sam build --template infra/template.yaml && sam deploy": (
+        "Deploy ulang stack-nya: sam build --template infra/template.yaml && sam deploy"
+    ),
+    "{}.": "{}.",
+    "Set AWS_PROFILE to one of `aws configure list-profiles`.": (
+        "Isi AWS_PROFILE dengan salah satu dari `aws configure list-profiles`."
+    ),
+    "There are no AWS credentials here.": "Tidak ada kredensial AWS di sini.",
+    "Set AWS_PROFILE, or run: aws configure": "Isi AWS_PROFILE, atau jalankan: aws configure",
+    "These credentials may not look ({}).": "Kredensial ini tidak boleh memeriksa ({}).",
+    "Allow {} to whoever runs kabar doctor.": "Izinkan {} bagi yang menjalankan kabar doctor.",
+    "What {} names is not there.": "Yang disebut {} tidak ada.",
+    "Correct {} or AWS_REGION, or deploy the stack.": "Perbaiki {} atau AWS_REGION, atau deploy stack-nya.",
+    "AWS refuses {} ({}).": "AWS menolak {} ({}).",
+    "Sign in again, and look at AWS_PROFILE and AWS_REGION.": (
+        "Masuk lagi ke AWS, lalu periksa AWS_PROFILE dan AWS_REGION."
+    ),
+    "AWS can not be asked ({}).": "AWS tidak bisa ditanya ({}).",
+    "Look at AWS_REGION, AWS_ENDPOINT_URL and the network.": "Periksa AWS_REGION, AWS_ENDPOINT_URL, dan jaringan.",
+    "Time to live on expires_at is off: what is done with is never deleted.": (
+        "Masa simpan pada expires_at mati: yang sudah selesai tidak pernah terhapus."
+    ),
+    "Turn it on for expires_at of {}. {}": "Nyalakan untuk expires_at di {}. {}",
+    "Point-in-time recovery is off: what is lost is lost.": (
+        "Pemulihan ke waktu tertentu mati: yang hilang tidak bisa kembali."
+    ),
+    "Turn it on for {}. {}": "Nyalakan untuk {}. {}",
+    "It is {}.": "Keadaannya {}.",
+    "Wait until it is ACTIVE.": "Tunggu sampai ACTIVE.",
+    "It has not the keys and indexes that Kabar reads by.": "Kunci dan indeks yang dipakai Kabar tidak ada di situ.",
+    "Name another one in KABAR_TABLE. {}": "Sebut tabel lain di KABAR_TABLE. {}",
+    "It is no FIFO queue: two turns of one chat may run at once.": (
+        "Itu bukan antrean FIFO: dua giliran dari satu obrolan bisa berjalan bersamaan."
+    ),
+    "Name a FIFO queue in KABAR_QUEUE_URL. {}": "Sebut antrean FIFO di KABAR_QUEUE_URL. {}",
+    "Its throughput is limited for all conversations together.": (
+        "Kecepatannya dibatasi untuk semua percakapan sekaligus."
+    ),
+    "Set FifoThroughputLimit=perMessageGroupId and DeduplicationScope=messageGroup. {}": (
+        "Isi FifoThroughputLimit=perMessageGroupId dan DeduplicationScope=messageGroup. {}"
+    ),
+    "{} wakes wait.": "{} panggilan menunggu.",
+    "Raise WorkerConcurrency, or look into the worker's log for why it is slow.": (
+        "Naikkan WorkerConcurrency, atau cari di log worker mengapa lambat."
+    ),
+    "The queue has no dead letters: a wake that always fails is repeated for days.": (
+        "Antrean ini tidak punya antrean gagal: panggilan yang selalu gagal diulang berhari-hari."
+    ),
+    "Give it a RedrivePolicy. {}": "Beri RedrivePolicy. {}",
+    "maxReceiveCount is {}: a wake that only waits for its conversation is given up.": (
+        "maxReceiveCount {}: panggilan yang hanya menunggu percakapannya sudah dianggap gagal."
+    ),
+    "Set maxReceiveCount to 40. {}": "Isi maxReceiveCount dengan 40. {}",
+    "{} wakes were given up, and nobody was told.": "{} panggilan gagal, dan tidak ada yang diberi tahu.",
+    "Look into the logs of the worker and of DeadLetterFunction, then redrive the queue.": (
+        "Periksa log worker dan DeadLetterFunction, lalu kirim ulang isi antrean itu."
+    ),
+    "Nothing keeps its files from being made public.": "Tidak ada yang mencegah isinya dibuka untuk umum.",
+    "Block all public access of {}. {}": "Tutup semua akses umum ke {}. {}",
+    "Under {} lies neither TELEGRAM_BOT_TOKEN nor SLACK_BOT_TOKEN.": (
+        "Di {} tidak ada TELEGRAM_BOT_TOKEN maupun SLACK_BOT_TOKEN."
+    ),
+    "Put what you have there: {}": "Simpan yang Anda punya di situ: {}",
+    "{} can be read by whoever may see parameters.": "{} bisa dibaca siapa pun yang boleh melihat parameter.",
+    "Put it again, encrypted: {} --overwrite": "Simpan lagi dengan enkripsi: {} --overwrite",
+    "Nothing reads {}.": "{} tidak dibaca siapa pun.",
+    "If it is meant to be {}, put it under that name.": "Kalau maksudnya {}, simpan dengan nama itu.",
+    "Reminders can be kept but not called: KABAR_SCHEDULE_ROLE or KABAR_SCHEDULE_TARGET is missing.": (
+        "Pengingat tersimpan tetapi tidak bisa dipanggil: KABAR_SCHEDULE_ROLE atau KABAR_SCHEDULE_TARGET belum ada."
+    ),
+    "Set both to their ARNs. {}": "Isi keduanya dengan ARN masing-masing. {}",
+    "The group of reminders is {}.": "Grup pengingat berstatus {}.",
+    # local
+    "Python is {}.": "Python-nya {}.",
+    "Install Python 3.11 or newer and run make again.": "Pasang Python 3.11 atau lebih baru lalu jalankan make lagi.",
+    "{} is no folder that can be written, so nothing can be kept.": (
+        "{} bukan folder yang bisa ditulisi, jadi tidak ada yang tersimpan."
+    ),
+    "Set KABAR_DATA to a file in a folder that can be written.": (
+        "Isi KABAR_DATA dengan file di folder yang bisa ditulisi."
+    ),
+    "The disk under {} is almost full.": "Disk di {} hampir penuh.",
+    "Make room, or set KABAR_DATA to another disk.": "Kosongkan ruang, atau arahkan KABAR_DATA ke disk lain.",
+    "{} can not be read ({}).": "{} tidak bisa dibaca ({}).",
+    "Move {} away and bring back a copy; without one the bot begins with an empty file.": (
+        "Pindahkan {} dan kembalikan salinannya; tanpa salinan, bot mulai dengan file kosong."
+    ),
+    "Others on this machine can read {}, with all that people wrote.": (
+        "Orang lain di mesin ini bisa membaca {}, berisi semua yang ditulis orang."
+    ),
+    "Run: chmod 600 {}": "Jalankan: chmod 600 {}",
+    "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
+    "Run: chmod 600 .env": "Jalankan: chmod 600 .env",
+    "Nobody may talk to this bot.": "Tidak ada yang boleh berbicara dengan bot ini.",
+    "Set KABAR_OWNER to your id, such as telegram:42; set to nobody, the bot tells you when you write to it.": (
+        "Isi KABAR_OWNER dengan id Anda, misalnya telegram:42; kalau diisi nobody, bot menyebutkan id itu saat Anda "
+        "menyapa."
+    ),
+    "{} is nobody's id, so it lets nobody in.": "{} bukan id siapa pun, jadi tidak memberi akses.",
+    "Write ids in KABAR_OWNER and KABAR_ALLOWED_USERS as telegram:42 or slack:T1:U1.": (
+        "Tulis id di KABAR_OWNER dan KABAR_ALLOWED_USERS seperti telegram:42 atau slack:T1:U1."
+    ),
+    "The bot has no owner: nobody is asked about strangers.": (
+        "Bot ini tidak punya pemilik: tidak ada yang ditanya soal orang asing."
+    ),
+    "Set KABAR_OWNER to your id, such as telegram:42.": "Isi KABAR_OWNER dengan id Anda, misalnya telegram:42.",
+    "Everybody may talk to the bot.": "Semua orang boleh berbicara dengan bot ini.",
+    "Name them in KABAR_ALLOWED_USERS, or watch /usage.": "Sebut mereka di KABAR_ALLOWED_USERS, atau pantau /usage.",
+    "Nothing limits what everybody together may spend.": "Tidak ada batas untuk pengeluaran semua orang bersama.",
+    "Set KABAR_BUDGET_DAY or KABAR_BUDGET_MONTH.": "Isi KABAR_BUDGET_DAY atau KABAR_BUDGET_MONTH.",
+    "No server told the time to compare with.": "Tidak ada server yang menyebut waktu sebagai pembanding.",
+    "Look at the network.": "Periksa jaringan.",
+    "It is {} seconds {}: signatures are refused.": "Jam ini {} detik {}: tanda tangan ditolak.",
+    "It is {} seconds {}.": "Jam ini {} detik {}.",
+    "fast": "terlalu cepat",
+    "slow": "terlalu lambat",
+    "Set this machine's clock by a time server (NTP).": "Setel jam mesin ini dengan server waktu (NTP).",
+    # model
+    "It has no key.": "Tidak ada kunci untuknya.",
+    "It can not be asked: {}": "Tidak bisa ditanya: {}",
+    "The provider refuses the key.": "Penyedia menolak kuncinya.",
+    "The provider knows no model {}.": "Penyedia tidak mengenal model {}.",
+    "Correct the name in {}.": "Perbaiki namanya di {}.",
+    "KABAR_MODEL, KABAR_MODELS, KABAR_SUMMARY_MODEL or KABAR_CHEAPER_MODEL": (
+        "KABAR_MODEL, KABAR_MODELS, KABAR_SUMMARY_MODEL, atau KABAR_CHEAPER_MODEL"
+    ),
+    "The account has no money left for it.": "Saldo akunnya habis.",
+    "Add credit or raise the limit in the provider's console.": ("Tambah saldo atau naikkan batas di konsol penyedia."),
+    "The key may not use this model.": "Kunci ini tidak boleh memakai model itu.",
+    "Have the provider's console give the key access to it.": "Beri kunci itu akses di konsol penyedia.",
+    "It is busy at the moment (HTTP {}).": "Sedang sibuk (HTTP {}).",
+    "Run kabar doctor again in a minute.": "Kirim /doctor lagi semenit lagi.",
+    "It can not be reached: {}.": "Tidak bisa dihubungi: {}.",
+    "Look at {} and at the network.": "Periksa {} dan jaringan.",
+    "It refuses a plain question (HTTP {}).": "Pertanyaan biasa pun ditolak (HTTP {}).",
+    "Correct KABAR_MODEL or KABAR_MODEL_FEATURES.": "Perbaiki KABAR_MODEL atau KABAR_MODEL_FEATURES.",
+    "Set AWS_REGION and credentials that may call bedrock:InvokeModelWithResponseStream.": (
+        "Isi AWS_REGION dan kredensial yang boleh memanggil bedrock:InvokeModelWithResponseStream."
+    ),
+    "Set ANTHROPIC_API_KEY to a key from the provider's console, without spaces around it.": (
+        "Isi ANTHROPIC_API_KEY dengan kunci dari konsol penyedia, tanpa spasi di sekitarnya."
+    ),
+    # slack
+    "The bot is {} in {}.": "Bot ini {} di {}.",
+    "{}, so the bot can not answer.": "{}, jadi bot tidak bisa menjawab.",
+    "SLACK_BOT_TOKEN is no bot token.": "SLACK_BOT_TOKEN bukan token bot.",
+    "SLACK_BOT_TOKEN is no bot token": "SLACK_BOT_TOKEN bukan token bot",
+    "SLACK_BOT_TOKEN is missing.": "SLACK_BOT_TOKEN belum ada.",
+    "SLACK_BOT_TOKEN is missing": "SLACK_BOT_TOKEN belum ada",
+    "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN.": (
+        "Salin Bot User OAuth Token (xoxb-) dari OAuth & Permissions ke SLACK_BOT_TOKEN."
+    ),
+    (
+        "Switch Socket Mode on, make an app-level token (xapp-) with the scope connections:write under Basic "
+        "Information, and set SLACK_APP_TOKEN to it."
+    ): (
+        "Nyalakan Socket Mode, buat token tingkat aplikasi (xapp-) dengan scope connections:write di Basic "
+        "Information, lalu isi SLACK_APP_TOKEN dengannya."
+    ),
+    "Slack does not tell what the app is ({}).": "Slack tidak memberi tahu seperti apa aplikasinya ({}).",
+    "Make another app configuration token at api.slack.com/apps for SLACK_CONFIG_TOKEN, or leave it out.": (
+        "Buat token konfigurasi aplikasi baru di api.slack.com/apps untuk SLACK_CONFIG_TOKEN, atau kosongkan."
+    ),
+    "The app is not told of {}.": "Aplikasinya tidak diberi tahu tentang {}.",
+    "Add {} under Event Subscriptions, then install the app again.": (
+        "Tambahkan {} di Event Subscriptions, lalu pasang lagi aplikasinya."
+    ),
+    "Its buttons do nothing.": "Tombol-tombolnya tidak berfungsi.",
+    "Switch Interactivity on, under Interactivity & Shortcuts.": (
+        "Nyalakan Interactivity di Interactivity & Shortcuts."
+    ),
+    "Socket Mode is off, but the bot waits at a socket.": "Socket Mode mati, padahal bot menunggu di socket.",
+    "Socket Mode is on, so the address gets nothing.": "Socket Mode menyala, jadi alamatnya tidak menerima apa pun.",
+    "Switch Socket Mode {} for the app.": "Ubah Socket Mode aplikasi ke {}.",
+    "Slack sends to {}, which is not this bot's.": "Slack mengirim ke {}, yang bukan milik bot ini.",
+    "Set {} for events, for interactivity and for the slash command.": (
+        "Pakai {} untuk event, interactivity, dan perintah slash."
+    ),
+    "docs/slack-manifest.json is not here to compare with.": (
+        "docs/slack-manifest.json tidak ada di sini sebagai pembanding."
+    ),
+    "Run kabar from its folder.": "Jalankan kabar dari foldernya.",
+    "The token lacks {}.": "Token itu tidak punya {}.",
+    "Add {} {}": "Tambahkan {} {}",
+    "under OAuth & Permissions of the app, then install the app again.": (
+        "di OAuth & Permissions aplikasinya, lalu pasang lagi aplikasinya."
+    ),
+    "SLACK_SIGNING_SECRET is missing, so every event is refused.": (
+        "SLACK_SIGNING_SECRET belum ada, jadi setiap event ditolak."
+    ),
+    "Copy the Signing Secret from the app's Basic Information.": (
+        "Salin Signing Secret dari Basic Information aplikasinya."
+    ),
+    "SLACK_SIGNING_SECRET is a token, so every event is refused.": (
+        "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
+    ),
+    "SLACK_APP_TOKEN is no app-level token.": "SLACK_APP_TOKEN bukan token tingkat aplikasi.",
+    "Slack can not be reached.": "Slack tidak bisa dihubungi.",
+    "Look at SLACK_API_BASE_URL and at the network.": "Periksa SLACK_API_BASE_URL dan jaringan.",
+    "Slack wants to be asked less often.": "Slack minta ditanya lebih jarang.",
+    "{} lacks the scope for it.": "{} tidak punya scope untuk itu.",
+    "{} is no longer good ({}).": "{} sudah tidak berlaku ({}).",
+    "Install the app again. {}": "Pasang lagi aplikasinya. {}",
+    "Slack refuses {} ({}).": "Slack menolak {} ({}).",
+    # telegram
+    "TELEGRAM_BOT_TOKEN is no token.": "TELEGRAM_BOT_TOKEN bukan token.",
+    "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN again.": (
+        "Salin lagi token dari @BotFather ke TELEGRAM_BOT_TOKEN."
+    ),
+    "Telegram does not know TELEGRAM_BOT_TOKEN.": "Telegram tidak mengenal TELEGRAM_BOT_TOKEN.",
+    "Telegram wants to be asked less often ({} seconds).": "Telegram minta ditanya lebih jarang ({} detik).",
+    "Telegram can not be reached ({}).": "Telegram tidak bisa dihubungi ({}).",
+    "Look at TELEGRAM_API_BASE_URL and at the network.": "Periksa TELEGRAM_API_BASE_URL dan jaringan.",
+    "Telegram refuses: {}.": "Telegram menolak: {}.",
+    "TELEGRAM_BOT_USERNAME is {}, but the bot is @{}: mentions in groups are not heard.": (
+        "TELEGRAM_BOT_USERNAME berisi {}, padahal bot ini @{}: sebutan di grup tidak terdengar."
+    ),
+    "Set TELEGRAM_BOT_USERNAME to {}, or leave it out.": "Isi TELEGRAM_BOT_USERNAME dengan {}, atau kosongkan.",
+    "Nobody can add the bot to a group.": "Tidak ada yang bisa menambahkan bot ke grup.",
+    "In @BotFather, send /setjoingroups and choose Enable.": "Di @BotFather, kirim /setjoingroups dan pilih Enable.",
+    "A webhook is set, so long polling gets nothing.": (
+        "Ada webhook terpasang, jadi long polling tidak menerima apa pun."
+    ),
+    "Remove it with: kabar run --take-over": "Hapus dengan: kabar run --take-over",
+    "TELEGRAM_WEBHOOK_SECRET is missing, so every update is refused.": (
+        "TELEGRAM_WEBHOOK_SECRET belum ada, jadi setiap pembaruan ditolak."
+    ),
+    "Set TELEGRAM_WEBHOOK_SECRET and call setWebhook with it as secret_token.": (
+        "Isi TELEGRAM_WEBHOOK_SECRET dan panggil setWebhook dengan nilai itu sebagai secret_token."
+    ),
+    "TELEGRAM_WEBHOOK_SECRET holds characters that Telegram does not take.": (
+        "TELEGRAM_WEBHOOK_SECRET berisi karakter yang tidak diterima Telegram."
+    ),
+    "Choose one of 1 to 256 of A-Z a-z 0-9 _ - and call setWebhook with it.": (
+        "Pilih 1 sampai 256 dari A-Z a-z 0-9 _ - dan panggil setWebhook dengannya."
+    ),
+    "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
+        "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
+    ),
+    "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>. For kabar run leave "
+    "TELEGRAM_WEBHOOK_SECRET out.": (
+        "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>. Untuk kabar run, kosongkan "
+        "TELEGRAM_WEBHOOK_SECRET."
+    ),
+    "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
+    "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",
+    "It is {}, whose path is not {}.": "Alamatnya {}, yang jalurnya bukan {}.",
+    "Telegram's last delivery failed: {} ({} updates wait).": (
+        "Pengantaran Telegram terakhir gagal: {} ({} pembaruan menunggu)."
+    ),
+    "{} updates wait although none failed.": "{} pembaruan menunggu walau tidak ada yang gagal.",
+    "Call setWebhook with a higher max_connections, or wait.": (
+        "Panggil setWebhook dengan max_connections lebih tinggi, atau tunggu."
+    ),
+    "See whether the address answers from outside: kabar doctor --url <address>": (
+        "Coba apakah alamatnya menjawab dari luar: kabar doctor --url <alamat>"
+    ),
+    "Call setWebhook again with secret_token=<TELEGRAM_WEBHOOK_SECRET>: the bot refuses the one Telegram sends.": (
+        "Panggil lagi setWebhook dengan secret_token=<TELEGRAM_WEBHOOK_SECRET>: bot menolak yang dikirim Telegram."
+    ),
+    "Call setWebhook again with the address whose path is {}.": (
+        "Panggil lagi setWebhook dengan alamat yang jalurnya {}."
+    ),
+    "Let the public in: the function URL's AuthType must be NONE.": (
+        "Buka untuk umum: AuthType pada function URL harus NONE."
+    ),
+    "Raise WebhookConcurrency: the function is throttled.": "Naikkan WebhookConcurrency: fungsinya dibatasi.",
+    "Give the address a certificate that browsers accept, the whole chain included.": (
+        "Beri alamat itu sertifikat yang diterima browser, lengkap dengan rantainya."
+    ),
+    "Correct the host name of the webhook's address.": "Perbaiki nama host di alamat webhook.",
+    "Look into the webhook function's log for why messages can not be stored.": (
+        "Cari di log fungsi webhook mengapa pesan tidak bisa disimpan."
+    ),
+    "Telegram keeps updates back: {}.": "Telegram menahan pembaruan: {}.",
+    "Call setWebhook with allowed_updates={}.": "Panggil setWebhook dengan allowed_updates={}.",
+}
+
+
+def translated(sentence: str) -> str:
+    """In Indonesian, the values in it too where they are words of ours; as it is where nobody translated it."""
+    if sentence in SENTENCES and "{}" not in sentence:
+        return SENTENCES[sentence]
+    for pattern, translation in _patterns():
+        if found := pattern.fullmatch(sentence):
+            return translation.format(*map(translated, found.groups()))
+    return sentence
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Those with most words of their own first."""
+    templates = sorted((each for each in SENTENCES if "{}" in each), key=lambda each: -len(each.replace("{}", "")))
+    return [(_pattern(each), SENTENCES[each]) for each in templates]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile("(.+?)".join(map(re.escape, template.split("{}"))), re.DOTALL)
