@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bot.cli.main import parser
 from bot.commands import MENU, NAMES
@@ -116,6 +117,16 @@ def test_the_owner_s_page_lists_the_commands_of_a_chat() -> None:
 def test_the_map_lists_what_make_does() -> None:
     listed = {word for span in page("AGENTS.md").spans if span.startswith("make ") for word in span.split()[1:]}
     assert {word for word in SHOWN if word != "help"} - listed == set()
+
+
+def test_the_hooks_of_git_run_what_is_there() -> None:
+    (ours,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert ours["repo"] == "local"
+    for program, *words in (shlex.split(hook["entry"]) for hook in ours["hooks"]):
+        there = (
+            words[-1] in TARGETS if program == "make" else Path(sys.executable).with_name(Path(program).name).exists()
+        )
+        assert there, program
 
 
 def test_the_readme_names_the_tests_that_have_to_pass() -> None:
