@@ -258,6 +258,11 @@ class Beginnings:
             case "knock" if note.sender.role == "owner":
                 text, buttons = await self._pages.doorstep.knock(note)
                 return Question((note,), Told(text, buttons=buttons))
+            case "added" if note.sender.role == "owner":
+                text, buttons = await self._pages.doorstep.added(note)
+                return Question((note,), Told(text, buttons=buttons))
+            case "installed":
+                await self._pages.doorstep.installed(note)
             case "let_in":
                 return Question((note,), Told(say("let_in", note.sender.language)))
         return None

@@ -566,6 +566,25 @@ class ToolRun(Struct, frozen=True, omit_defaults=True):
     files: tuple[File, ...] = ()
 
 
+class Installation(Struct, frozen=True, omit_defaults=True):
+    """Where an app was installed that may be in many workspaces. ``team`` is the workspace's id, or that of the
+    organisation where it was installed for all of it; ``bot`` is the app's user there, ``installer`` who did it.
+
+    ``at`` is when, in Unix seconds. ``tokens`` are sealed; they end at ``expires`` (0: never). ``busy``: until when
+    somebody is fetching those that come next. ``stamp`` is another one after each write.
+    """
+
+    team: str
+    name: str
+    bot: str
+    installer: str
+    at: int
+    tokens: bytes
+    stamp: str
+    expires: int = 0
+    busy: int = 0
+
+
 def whole(text: str) -> str:
     """The text as valid Unicode, as everything stored or sent must be: a character whose halves (surrogates) came apart
     is put together again, a half without the other becomes U+FFFD."""
@@ -580,6 +599,7 @@ _run_decoder = json.Decoder(ToolRun)
 _settings_decoder = json.Decoder(ChatSettings)
 _profile_decoder = json.Decoder(Profile)
 _reminder_decoder = json.Decoder(Reminder)
+_installation_decoder = json.Decoder(Installation)
 
 
 def decode_entry(data: bytes) -> Entry:
@@ -608,3 +628,7 @@ def decode_profile(data: bytes) -> Profile:
 
 def decode_reminder(data: bytes) -> Reminder:
     return _reminder_decoder.decode(data)
+
+
+def decode_installation(data: bytes) -> Installation:
+    return _installation_decoder.decode(data)

@@ -18,6 +18,9 @@ SECRETS = (
     "SLACK_BOT_TOKEN",
     "SLACK_SIGNING_SECRET",
     "SLACK_APP_TOKEN",
+    "SLACK_CLIENT_ID",
+    "SLACK_CLIENT_SECRET",
+    "SLACK_STATE_SECRET",
     "ANTHROPIC_API_KEY",
     "KABAR_TRANSCRIPTION_KEY",
     "KABAR_TAVILY_KEY",
@@ -45,6 +48,14 @@ class Settings(Struct, frozen=True):
     slack_signing_secret: str = ""  # secret; without it /slack/events refuses everything
     slack_app_token: str = ""  # secret
     slack_api_base_url: str = "https://slack.com/api/"
+
+    # Slack in many workspaces: instead of the bot token, what the app's installation page needs; all three, or none.
+    # The state secret is ours, 32 random characters or more. The tokens are sealed with the key of KMS, or where none
+    # is named, with that secret.
+    slack_client_id: str = ""  # no secret, but lies beside them
+    slack_client_secret: str = ""  # secret
+    slack_state_secret: str = ""  # secret
+    kabar_seal_key: str = ""  # a key of AWS's KMS, by its id, ARN or alias
 
     # Model: anthropic, bedrock (signed with the role's or your own AWS credentials), or messages for any other server
     # that speaks the Messages API. Empty is anthropic, or messages where the address is not Anthropic's.
@@ -140,6 +151,10 @@ class Settings(Struct, frozen=True):
     kabar_agent_dir: str = "agent"
     kabar_agent_prefix: str = ""
 
+    # Several bots (handlers/bots.py): the names of those beside the one that has none; and which of them this is.
+    kabar_bots: str = ""
+    kabar_bot: str = ""
+
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
 
 
@@ -216,6 +231,11 @@ def provider(settings: Settings) -> str:
 def lacks_key(settings: Settings) -> bool:
     """Whether the model's provider wants a key that is not there."""
     return provider(settings) == "anthropic" and not settings.anthropic_api_key
+
+
+def many_workspaces(settings: Settings) -> bool:
+    """Whether the Slack app is installed by a page, and not with one token."""
+    return bool(settings.slack_client_id)
 
 
 def with_secrets(settings: Settings, secrets: Mapping[str, str]) -> Settings:

@@ -6,6 +6,8 @@ again.
 
 import logging
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
@@ -14,22 +16,22 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from bot import logs
-from bot.adapters.dynamodb_store import DynamoDBStore
-from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
-from bot.errors import ConfigError, StoreUnavailable
+from bot.errors import ConfigError, KabarError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
 from bot.messages import Inbound, Json
-from bot.ports import Clock, Receipt
-from handlers.aws import Aws, Secrets
-from handlers.door import Door, Doors, aws_parts
+from bot.ports import Receipt
+from handlers.aws import Aws
+from handlers.bots import every_bot
+from handlers.door import AwsParts, Door, Doors, DoorSource, aws_parts, aws_seal, aws_secrets
+from handlers.installs import install_routes
 from handlers.loop import close_loop, event_loop, run
-from handlers.settings import Settings, read_settings
+from handlers.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -39,13 +41,22 @@ OVERDUE = 120.0
 MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
 
 
-class DoorSource(Protocol):
-    async def current(self) -> Door: ...
+def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingProxyType({})) -> Starlette:
+    """``others`` are the doors of bots with a name: theirs is at ``/<name>/telegram`` and ``/<name>/slack/events``."""
 
-    async def renewed(self) -> Door: ...
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    named = [Mount(f"/{name}", routes=_routes(each)) for name, each in others.items()]
+    return Starlette(
+        routes=[*named, *_routes(doors), Route("/healthz", healthz)],
+        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
+    )
 
 
-def application(doors: DoorSource) -> Starlette:
+def _routes(doors: DoorSource) -> list[Route]:
+    """One bot's."""
+
     async def telegram(request: Request) -> Response:
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
@@ -69,20 +80,17 @@ def application(doors: DoorSource) -> Starlette:
             if received.status != 401:
                 for inbound in received.inbounds:
                     await _accept(inbound, door)
+                if (gone := received.departed) and door.installing:
+                    await door.store.uninstall(gone.team, gone.at)
+                    log.info("team=<%s> | uninstalled", gone.team)
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
-    return Starlette(
-        routes=[
-            Route("/telegram", telegram, methods=["POST"]),
-            Route("/slack/events", slack, methods=["POST"]),
-            Route("/healthz", healthz),
-        ],
-        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
-    )
+    return [
+        Route("/telegram", telegram, methods=["POST"]),
+        Route("/slack/events", slack, methods=["POST"]),
+        *install_routes(doors),
+    ]
 
 
 async def _proved_door(doors: DoorSource, secret: str | None) -> Door:
@@ -125,15 +133,20 @@ async def _try_again(_: Request, error: Exception) -> Response:
     return Response(status_code=503)
 
 
+class Bot(NamedTuple):
+    """One of those that this execution environment serves."""
+
+    settings: Settings
+    doors: Doors
+    parts: AwsParts
+
+
 class Function(NamedTuple):
-    """What this execution environment keeps between events."""
+    """What this execution environment keeps between events; the bot without a name is called ""."""
 
     http: Mangum
     aws: Aws
-    settings: Settings
-    store: DynamoDBStore
-    wake: SQSWake
-    clock: Clock
+    bots: dict[str, Bot]
 
 
 _function: list[Function] = []
@@ -152,40 +165,65 @@ def handler(event: Any, context: Invocation) -> Any:
     """
     event_loop()
     if not _function:
-        settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
-        aws = Aws(settings.aws_endpoint_url)
-        store, wake, clock = aws_parts(settings, aws)
-        doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)
-        _function.append(Function(Mangum(application(doors), lifespan="off"), aws, settings, store, wake, clock))
+        _function.append(_made(os.environ))
     function = _function[0]
     if due := event.get("due"):
-        return run(_fire(function, due, context.invoked_function_arn))
+        return run(_fire(function, due.get("bot", ""), due, context.invoked_function_arn))
     if event.get("sweep"):
         return run(_sweep(function, context.invoked_function_arn))
     return function.http(event, cast(Any, context))
 
 
+def _made(environment: Mapping[str, str]) -> Function:
+    every = every_bot(environment)
+    common = every[""]
+    logs.set_up(common.kabar_log_level)
+    aws = Aws(common.aws_endpoint_url)
+    secrets = aws_secrets(common, aws)
+    bots = {}
+    for name, settings in every.items():
+        parts = aws_parts(settings, aws)
+        bots[name] = Bot(settings, Doors(settings, secrets, *parts, aws_seal(settings, aws)), parts)
+    others = {name: bot.doors for name, bot in bots.items() if name}
+    return Function(Mangum(application(bots[""].doors, others), lifespan="off"), aws, bots)
+
+
 async def _sweep(function: Function, arn: str) -> Json:
-    """Needs no secret: to read them every few minutes while nobody talks would be paid for."""
-    woken = await sweep(OVERDUE, function.store, function.wake, function.clock)
-    now = int(function.clock.now())
-    late = await function.store.overdue_reminders(now - DAY, now - int(OVERDUE))
-    for conversation, id, at in late:  # its schedule was lost, or it failed too often
-        await _fire(function, {"conversation": conversation, "id": id, "at": at}, arn)
-    keep = function.settings.kabar_keep_days * DAY
-    unused = await sweep_unused(keep, function.store, function.wake, function.clock) if keep else 0
-    return {"woken": woken, "late": len(late), "unused": unused}
+    """Every bot's. What keeps one from being swept keeps no other. Needs no secret: to read them every few minutes
+    while nobody talks would be paid for."""
+    swept = {"woken": 0, "late": 0, "unused": 0}
+    failed: Exception | None = None
+    for name, (settings, _, (store, wake, clock)) in function.bots.items():
+        try:
+            swept["woken"] += await sweep(OVERDUE, store, wake, clock)
+            now = int(clock.now())
+            late = await store.overdue_reminders(now - DAY, now - int(OVERDUE))
+            for conversation, id, at in late:  # its schedule was lost, or it failed too often
+                await _fire(function, name, {"conversation": conversation, "id": id, "at": at}, arn)
+            swept["late"] += len(late)
+            if keep := settings.kabar_keep_days * DAY:
+                swept["unused"] += await sweep_unused(keep, store, wake, clock)
+        except KabarError as error:
+            log.error("bot=<%s> | not swept: %s", name, error)
+            failed = error
+    if failed:
+        raise failed
+    return swept
 
 
-async def _fire(function: Function, due: Json, arn: str) -> Json:
+async def _fire(function: Function, name: str, due: Json, arn: str) -> Json:
     """A schedule calls this function itself, whose name is ``arn``: the next time of a reminder calls it again."""
     from bot.adapters.eventbridge_scheduler import EventBridgeScheduler  # not loaded where a message comes in
     from bot.reminding import fire
 
-    settings, store, wake, clock = function.settings, function.store, function.wake, function.clock
+    bot = function.bots.get(name)
+    if bot is None:
+        log.error("bot=<%s> | a reminder of a bot that is not configured", name)
+        return {"receipt": "no such bot"}
+    settings, _, (store, wake, clock) = bot
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock)
+    client = lambda: function.aws.client("scheduler")  # noqa: E731 - made when it is needed
+    scheduler = EventBridgeScheduler(client, group, role, arn, clock, name)
     receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 

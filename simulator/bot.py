@@ -20,7 +20,7 @@ async def main() -> None:
     settings = read_settings(os.environ)
     logs.set_up(settings.kabar_log_level)
     async with demo_web() as web:
-        await serve_webhooks(settings, "127.0.0.1", options.port, web.tools(FileReader(None)))
+        await serve_webhooks({"": settings}, "127.0.0.1", options.port, web.tools(FileReader(None)))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from bot import logs
 from bot.cli.environment import environment
 from bot.errors import ConfigError
-from handlers.settings import Settings, read_settings
+from handlers.bots import bot_settings, every_bot
+from handlers.settings import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Ctrl-C."""
     options = parser().parse_args(arguments)
     try:
-        settings = read_settings(environment())
+        settings = bot_settings(environment(), options.bot)
         logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
@@ -33,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Every command with its options; ``command`` of what it reads is the function to call."""
     parser = argparse.ArgumentParser(prog="kabar", description="An AI agent for Telegram and Slack.")
+    parser.add_argument(
+        "--bot", default="", metavar="NAME", help="one of KABAR_BOTS, instead of the one without a name"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
 
     chat = commands.add_parser("chat", help="talk to the agent here in the terminal")
@@ -135,16 +139,23 @@ async def _chat(settings: Settings, options: argparse.Namespace) -> None:
     await chat(replace(settings, **{name: value for name, value in chosen.items() if value}), options.name)
 
 
+def _bots(options: argparse.Namespace) -> dict[str, Settings]:
+    """Who is to run in this process."""
+    if options.bot:
+        raise ConfigError("--bot names one bot to look at; kabar run and kabar serve run all that KABAR_BOTS names.")
+    return every_bot(environment())
+
+
 async def _run(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.run import run
 
-    await run(settings, take_over=options.take_over, demo=options.demo)
+    await run(_bots(options), take_over=options.take_over, demo=options.demo)
 
 
 async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
-    await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
+    await serve_webhooks(_bots(options), options.host, options.port, a2a=options.a2a)
 
 
 async def _setup(settings: Settings, options: argparse.Namespace) -> int:
