@@ -38,6 +38,10 @@ check: .venv/dev/.ready ## Check style, types, and who imports whom
 	.venv/dev/bin/mypy
 	.venv/dev/bin/python -m pytest -q tests/test_rooms.py
 
+.PHONY: hooks
+hooks: .venv/dev/.ready ## Have git check a commit, and all of `make check` before a push
+	.venv/dev/bin/pre-commit install
+
 .PHONY: validate
 validate: .venv/sam/.ready ## Check the AWS template, offline
 	.venv/sam/bin/sam validate --lint --region eu-central-1 --template infra/template.yaml

@@ -20,7 +20,7 @@ from handlers.watching import begin_tracing
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 130 for
     Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         settings = bot_settings(environment(), options.bot)
         level = "WARNING" if options.quiet else settings.kabar_log_level
@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options; ``command`` of what it reads is the function to call."""
     parser = argparse.ArgumentParser(prog="kabar", description="An AI agent for Telegram and Slack.")
     parser.add_argument(
         "--bot", default="", metavar="NAME", help="one of KABAR_BOTS, instead of the one without a name"
