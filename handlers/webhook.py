@@ -44,12 +44,9 @@ MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far b
 def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingProxyType({})) -> Starlette:
     """``others`` are the doors of bots with a name: theirs is at ``/<name>/telegram`` and ``/<name>/slack/events``."""
 
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
     named = [Mount(f"/{name}", routes=_routes(each)) for name, each in others.items()]
     return Starlette(
-        routes=[*named, *_routes(doors), Route("/healthz", healthz)],
+        routes=[*named, *_routes(doors)],
         exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
     )
 
@@ -86,10 +83,14 @@ def _routes(doors: DoorSource) -> list[Route]:
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
     return [
         Route("/telegram", telegram, methods=["POST"]),
         Route("/slack/events", slack, methods=["POST"]),
         *install_routes(doors),
+        Route("/healthz", healthz),
     ]
 
 
