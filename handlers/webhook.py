@@ -223,8 +223,7 @@ async def _fire(function: Function, name: str, due: Json, arn: str) -> Json:
         return {"receipt": "no such bot"}
     settings, _, (store, wake, clock) = bot
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    client = lambda: function.aws.client("scheduler")  # noqa: E731 - made when it is needed
-    scheduler = EventBridgeScheduler(client, group, role, arn, clock, name)
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock, name)
     receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 
