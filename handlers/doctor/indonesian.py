@@ -34,6 +34,7 @@ NAMES = {
     "slack socket mode": "Socket Mode Slack",
     "slack signing secret": "signing secret Slack",
     "slack app": "aplikasi Slack",
+    "slack installs": "pemasangan Slack",
 }
 
 SENTENCES = {
@@ -242,6 +243,13 @@ SENTENCES = {
         "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
     ),
     "SLACK_APP_TOKEN is no app-level token.": "SLACK_APP_TOKEN bukan token tingkat aplikasi.",
+    "No workspace can install the app.": "Tidak ada ruang kerja yang bisa memasang aplikasi ini.",
+    "Whoever installs the app may use it, with all of their workspace, at your cost.": (
+        "Siapa pun yang memasang aplikasi ini boleh memakainya, bersama seluruh ruang kerjanya, atas biaya Anda."
+    ),
+    "Take * out of KABAR_ALLOWED_USERS: you are asked about each who writes.": (
+        "Hapus * dari KABAR_ALLOWED_USERS: Anda ditanya tentang setiap orang yang menulis."
+    ),
     "Slack can not be reached.": "Slack tidak bisa dihubungi.",
     "Look at SLACK_API_BASE_URL and at the network.": "Periksa SLACK_API_BASE_URL dan jaringan.",
     "Slack wants to be asked less often.": "Slack minta ditanya lebih jarang.",
