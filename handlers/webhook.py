@@ -48,12 +48,9 @@ MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far b
 def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingProxyType({})) -> Starlette:
     """``others`` are the doors of bots with a name: theirs is at ``/<name>/telegram`` and ``/<name>/slack/events``."""
 
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
     named = [Mount(f"/{name}", routes=_routes(each, name)) for name, each in others.items()]
     return Starlette(
-        routes=[*named, *_routes(doors), Route("/healthz", healthz)],
+        routes=[*named, *_routes(doors)],
         exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again, HTTPException: _refuse},
     )
 
@@ -102,10 +99,14 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
     return [
         Route("/telegram", telegram, methods=["POST"]),
         Route("/slack/events", slack, methods=["POST"]),
         *install_routes(doors),
+        Route("/healthz", healthz),
     ]
 
 
@@ -245,8 +246,7 @@ async def _fire(function: Function, name: str, due: Json, arn: str) -> Json:
         return {"receipt": "no such bot"}
     settings, _, (store, wake, clock) = bot
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    client = lambda: function.aws.client("scheduler")  # noqa: E731 - made when it is needed
-    scheduler = EventBridgeScheduler(client, group, role, arn, clock, name)
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock, name)
     receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 
