@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from bot.messages import (
+    EVERYBODY,
     Answered,
     Bill,
     ChatSettings,
@@ -33,6 +34,10 @@ from bot.texts import say
 
 FIRST = 50_000
 """Millionths of a dollar that the first turn of a chat is taken to cost: a long prompt and a long answer."""
+
+LITTLE = 4
+"""The part of what is reserved that a turn may cost beyond it before that is counted. A conversation grows, so most
+turns cost a little more than the dearest before: each would write to four counters once more, just before it ends."""
 
 NEARLY = 80
 """Percent of a budget after which the cheaper model answers."""
@@ -69,8 +74,8 @@ class Budget(Struct, frozen=True):
         return {
             Counter(f"person:{person.payer}", day_of(at)): self.limit_of(person),
             Counter(f"chat:{chat_of(conversation)}", day_of(at)): self.chat_day,
-            Counter("all", day_of(at)): self.day,
-            Counter("all", month_of(at)): self.month,
+            Counter(EVERYBODY, day_of(at)): self.day,
+            Counter(EVERYBODY, month_of(at)): self.month,
         }
 
     def limit_of(self, person: Person) -> int | None:
@@ -91,10 +96,11 @@ class Budget(Struct, frozen=True):
         return max(paid.cost + calls * (paid.cost // paid.calls) - turn.reserved, 0)
 
     def reserve(self, turn: Turn, conversation: str, more: int = 0) -> tuple[Turn, tuple[Spend, ...]]:
-        """The turn with so much more reserved for it, where that fits; what it has cost is counted in any case."""
+        """The turn with so much more reserved for it, where that fits; what it has cost is counted in any case, but for
+        a little that its end will count."""
         beyond = max(turn.total.cost - turn.reserved, 0) if self.limits_money else 0
         amount = max(more, beyond)
-        if not amount:
+        if not more and beyond <= turn.reserved // LITTLE:
             return turn, ()
         counters = self.counters(turn.asker, conversation, turn.began)
         spends = tuple(Spend(each, amount, limit if more else None) for each, limit in counters.items())

@@ -205,6 +205,10 @@ class Bill(Struct, frozen=True, omit_defaults=True):
         return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
 
 
+EVERYBODY = "all"
+"""The scope of what is spent by all together."""
+
+
 class Counter(Struct, frozen=True):
     """Names one counter: whose spending (or what else is counted), and in which stretch of time, in UTC.
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from bot.budget import Budget, bill_of, chat_of, day_of, month_of
-from bot.messages import Answered, Bill, Counter, Entry, Inbound, Returned, Spent
+from bot.messages import EVERYBODY, Answered, Bill, Counter, Entry, Inbound, Returned, Spent
 from bot.models import PRICES_OF
 from bot.texts import say
 
@@ -30,8 +30,8 @@ def rows(asked: Inbound, budget: Budget, at: float, *, everybody: bool) -> list[
     ]
     if everybody:
         found += [
-            Row("usage_all_day", (Counter("all", day_of(at)),), budget.day),
-            Row("usage_all_month", (Counter("all", month_of(at)),), budget.month),
+            Row("usage_all_day", (Counter(EVERYBODY, day_of(at)),), budget.day),
+            Row("usage_all_month", (Counter(EVERYBODY, month_of(at)),), budget.month),
         ]
     return found
 

@@ -81,5 +81,5 @@ def aws_parts(settings: Settings, aws: Aws) -> tuple[DynamoDBStore, SQSWake, Clo
     if missing:
         raise ConfigError(f"Set {' and '.join(missing)}: infra/template.yaml does it for the functions it deploys.")
     clock = SystemClock()
-    store = DynamoDBStore(aws.client("dynamodb"), settings.kabar_table, clock)
+    store = DynamoDBStore(aws.client("dynamodb"), settings.kabar_table, clock, shards=settings.kabar_budget_shards)
     return store, SQSWake(aws.client("sqs"), settings.kabar_queue_url), clock

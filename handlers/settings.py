@@ -101,6 +101,7 @@ class Settings(Struct, frozen=True):
     kabar_budget_chat_day: float = 0.0
     kabar_budget_day: float = 20.0  # by everybody
     kabar_budget_month: float = 200.0  # by everybody
+    kabar_budget_shards: int = 1  # DynamoDB items that share what everybody spends, where one is written too often
     kabar_cheaper_model: str = ""  # answers once 80 % of one of these budgets is spent
     kabar_messages_per_minute: int = 20  # of each person, and in each group; 0 for no limit
 

@@ -18,13 +18,14 @@ from starlette.routing import Route
 
 from bot import logs
 from bot.adapters.dynamodb_store import DynamoDBStore
+from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
 from bot.messages import Inbound, Json
-from bot.ports import Receipt
+from bot.ports import Clock, Receipt
 from handlers.aws import Aws, Secrets
 from handlers.door import Door, Doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
@@ -128,10 +129,11 @@ class Function(NamedTuple):
     """What this execution environment keeps between events."""
 
     http: Mangum
-    doors: Doors
     aws: Aws
     settings: Settings
     store: DynamoDBStore
+    wake: SQSWake
+    clock: Clock
 
 
 _function: list[Function] = []
@@ -155,7 +157,7 @@ def handler(event: Any, context: Invocation) -> Any:
         aws = Aws(settings.aws_endpoint_url)
         store, wake, clock = aws_parts(settings, aws)
         doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)
-        _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws, settings, store))
+        _function.append(Function(Mangum(application(doors), lifespan="off"), aws, settings, store, wake, clock))
     function = _function[0]
     if due := event.get("due"):
         return run(_fire(function, due, context.invoked_function_arn))
@@ -165,14 +167,14 @@ def handler(event: Any, context: Invocation) -> Any:
 
 
 async def _sweep(function: Function, arn: str) -> Json:
-    door = await function.doors.current()
-    woken = await sweep(OVERDUE, door.store, door.wake, door.clock)
-    now = int(door.clock.now())
+    """Needs no secret: to read them every few minutes while nobody talks would be paid for."""
+    woken = await sweep(OVERDUE, function.store, function.wake, function.clock)
+    now = int(function.clock.now())
     late = await function.store.overdue_reminders(now - DAY, now - int(OVERDUE))
     for conversation, id, at in late:  # its schedule was lost, or it failed too often
         await _fire(function, {"conversation": conversation, "id": id, "at": at}, arn)
     keep = function.settings.kabar_keep_days * DAY
-    unused = await sweep_unused(keep, door.store, door.wake, door.clock) if keep else 0
+    unused = await sweep_unused(keep, function.store, function.wake, function.clock) if keep else 0
     return {"woken": woken, "late": len(late), "unused": unused}
 
 
@@ -181,10 +183,10 @@ async def _fire(function: Function, due: Json, arn: str) -> Json:
     from bot.adapters.eventbridge_scheduler import EventBridgeScheduler  # not loaded where a message comes in
     from bot.reminding import fire
 
-    door, settings = await function.doors.current(), function.settings
+    settings, store, wake, clock = function.settings, function.store, function.wake, function.clock
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, door.clock)
-    receipt = await fire(due["conversation"], due["id"], due["at"], door.store, scheduler, door.wake, door.clock)
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock)
+    receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 
 

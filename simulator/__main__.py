@@ -7,7 +7,6 @@ the demo model answers.
 import asyncio
 import os
 import signal
-import socket
 import sys
 import time
 import webbrowser
@@ -22,6 +21,7 @@ from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import Pace
 from simulator.inspector import Inspector
+from simulator.serving import free_port, is_free
 from simulator.supervise import keep_running
 from simulator.telegram_limits import Flood
 from simulator.world import PEOPLE
@@ -61,7 +61,7 @@ async def run(environment: Mapping[str, str]) -> int:
 
         def command() -> list[str]:
             """With a port of its own: between two starts somebody else may have taken the last one."""
-            port = _free_port()
+            port = free_port()
             simulator.connect(f"http://127.0.0.1:{port}")
             return [sys.executable, "-m", *bot, "--port", str(port)]
 
@@ -124,25 +124,11 @@ def _simulator(demo: bool) -> Simulator:
 async def _serve_nearby(simulator: Simulator, wanted: int) -> AsyncIterator[str]:
     """Serve on the wanted port, or the next one that is free."""
     ports = range(wanted, min(wanted + PORTS_TRIED, 65536))
-    port = next((port for port in ports if _is_free(port)), None)
+    port = next((port for port in ports if is_free(port)), None)
     if port is None:
         raise OSError(f"No port from {wanted} to {ports[-1]} is free. Set KABAR_SIMULATOR_PORT to another one.")
     async with serve(simulator, port=port) as url:
         yield url
-
-
-def _is_free(port: int) -> bool:
-    try:
-        with socket.create_server(("127.0.0.1", port)):
-            return True
-    except OSError:
-        return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _tell(url: str, simulator: Simulator) -> None:

@@ -1,6 +1,7 @@
 """Serve an ASGI application in the running event loop, for as long as a block of code runs."""
 
 import asyncio
+import random
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,6 +11,8 @@ from starlette.types import ASGIApp
 
 STOP_SECONDS = 2
 """How long open requests may take to end after the block is left."""
+UNASKED = range(10_000, 32_000)
+"""Ports that no system gives to a connection, or to who asks for any: they stay free until they are named."""
 
 
 class _Server(uvicorn.Server):
@@ -55,3 +58,16 @@ async def _run(server: uvicorn.Server, listener: socket.socket) -> None:
         await server.serve(sockets=[listener])
     except SystemExit as fault:  # uvicorn's way to say that the application's lifespan failed
         raise RuntimeError("the application did not start; its log says why") from fault
+
+
+def is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    """One for a process that is yet to start."""
+    return next(port for port in random.sample(UNASKED, len(UNASKED)) if is_free(port))

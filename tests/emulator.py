@@ -18,6 +18,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from simulator.serving import free_port
+
 PROGRAM = Path(__file__).parent.parent / ".venv/emulator/bin/ministack"
 REGION = "eu-central-1"
 START_WAIT = 20.0
@@ -93,7 +95,7 @@ def running_emulator(**settings: str) -> Iterator[Emulator]:
     folder = tempfile.mkdtemp(prefix="emulator-")
     process = None
     try:
-        port = _free_port()
+        port = free_port()
         with (Path(folder) / "log").open("wb") as log:
             process = subprocess.Popen(
                 [PROGRAM], env={**_environment(port, folder), **settings}, stdout=log, stderr=log
@@ -118,13 +120,6 @@ def _environment(port: int, folder: str) -> dict[str, str]:
         "IOT_MTLS_ENABLED": "0",
         "SFTP_ENABLED": "0",
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

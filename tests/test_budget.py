@@ -124,6 +124,15 @@ def test_what_went_beyond_the_reservation_is_counted_whatever_the_limit() -> Non
     assert Budget(day=1_000).reserve(after, HERE.conversation) == (after, ())
 
 
+def test_what_a_turn_costs_a_little_above_its_reservation_is_counted_when_it_ends() -> None:
+    budget, little = Budget(day=1_000), turn(reserved=CALL.cost * 4 // 5, bill=CALL)
+    assert budget.reserve(little, HERE.conversation) == (little, ())
+    assert {each.amount for each in budget.settle(little, HERE.conversation, cut=False)} == {CALL.cost // 5}
+    more, spends = budget.reserve(little, HERE.conversation, 1)
+    assert more.reserved == CALL.cost
+    assert {each.amount for each in spends} == {CALL.cost // 5}
+
+
 def test_a_further_call_is_taken_to_cost_as_much_as_those_before() -> None:
     budget = Budget(day=1_000)
     assert budget.missing(turn(reserved=500, bill=CALL)) == 300

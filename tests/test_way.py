@@ -20,6 +20,7 @@ from simulator.deliver import QUICK
 from simulator.script import Line, ScriptedModel, call, reply, scripted, text
 from simulator.slack import SIGNING_SECRET
 from simulator.world import Message
+from tests.adapters.wire import wire_to
 from tests.cloud import TABLE, Cloud, cloud_for
 from tests.emulator import Account
 from tests.packages.events import http_event, sqs_event, telegram_update
@@ -463,6 +464,14 @@ async def test_the_schedules_sweep_wakes_what_was_never_woken(aws: Account, monk
         assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 1, "late": 0, "unused": 0}
         way.cloud.deaf = False
         await way.telegram_says("Late but there.")
+
+
+async def test_the_schedules_sweep_decrypts_no_secret(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        with wire_to(aws.endpoint) as wire:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", wire.endpoint)
+            assert await way.cloud.call_webhook({"sweep": True}) == {"woken": 0, "late": 0, "unused": 0}
+            assert {each.operation for each in wire.passed} == {"Query"}
 
 
 async def test_the_schedules_sweep_has_what_nobody_uses_any_more_deleted(

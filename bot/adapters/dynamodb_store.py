@@ -15,9 +15,10 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
     T#<tool_use id>#<chunk>   zipped, the rest of a large result
     R#<id>                    reminder (JSON), due_shard and received_at: the time that it is for
 
-A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. So is what is
-known of a person, ``U#<person>`` / ``U``: profile (JSON), profile_version. What can be had again elsewhere is
-``K#<name>`` / ``K``: kept, expires_at.
+A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. Transactions
+on one item exclude each other, so each of everybody's may be spread over several that share its limit (bot/shares.py):
+all but the first are ``B#all#<period>#<shard>``. What is known of a person is ``U#<person>`` / ``U``: profile (JSON),
+profile_version. What can be had again elsewhere is ``K#<name>`` / ``K``: kept, expires_at.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
@@ -39,7 +40,7 @@ import random
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.exceptions import (
     ClientError,
@@ -64,6 +65,7 @@ from bot.keeping import (
     passes_at,
 )
 from bot.messages import (
+    EVERYBODY,
     Bill,
     ChatSettings,
     Counter,
@@ -90,6 +92,7 @@ from bot.schema import (
     expect_known,
     pack,
 )
+from bot.shares import share, spread
 
 Client = Any
 """A boto3 "dynamodb" client: its methods are made at run time, so no type can be named."""
@@ -131,8 +134,11 @@ _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4)
 """Seconds between tries of a write that met another one on the same item, such as a commit meeting a renewal; each
 gives or takes a third, so that they do not meet again."""
 
-_CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+CROWD_PAUSES = (*_CONFLICT_PAUSES, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
 """The same for a commit that spends: every conversation of the deployment adds to one of its counters."""
+
+BORROWS = 4
+"""How often a commit asks the other shards of a counter for room, while others take it before."""
 
 _OVERLOADED = {
     "ProvisionedThroughputExceededException",
@@ -216,14 +222,26 @@ class _Conflict(StoreUnavailable):
     """Nothing was written, because another write to the same item was under way."""
 
 
+class _Added(NamedTuple):
+    """What a spend, or a part of it, adds to one item, where that stays within ``limit``."""
+
+    spend: Spend
+    shard: int
+    amount: int
+    limit: int | None
+    bill: Bill
+
+
 class DynamoDBStore:
     """The Store port on one table made by ``infra/template.yaml`` or ``create_table``."""
 
-    def __init__(self, client: Client, table: str, clock: Clock) -> None:
-        """``client`` may be shared between stores and threads; its own retries and time limits apply."""
+    def __init__(self, client: Client, table: str, clock: Clock, *, shards: int = 1) -> None:
+        """``client`` may be shared between stores and threads; its own retries and time limits apply. Each of
+        everybody's counters is spread over so many ``shards``: the same number wherever the table is used."""
         self._client = client
         self._table = table
         self._clock = clock
+        self._shards = shards
 
     async def receive(self, inbound: Inbound) -> Receipt:
         """One conditional put. What is to the bot has no ``expires_at`` until it is answered: it is never swept.
@@ -316,8 +334,21 @@ class DynamoDBStore:
         for spend in change.spend:  # a counter that is not there yet has no amount that a condition could look at
             if spend.limit is not None and spend.amount > spend.limit:
                 raise BudgetExceeded(spend)
+        added = [self._at_home(spend, head.conversation) for spend in change.spend]
+        for borrows_left in reversed(range(BORROWS + 1)):
+            try:
+                await self._write(head, stored, change, added)
+                break
+            except BudgetExceeded as over:
+                if self._shards_of(over.spend.counter) == 1 or not borrows_left:
+                    raise
+                others = [each for each in added if each.spend is not over.spend]
+                added = [*others, *await self._borrowed(over.spend)]
+        return stored
+
+    async def _write(self, head: Head, stored: Head, change: Change, added: Sequence[_Added]) -> None:
         update_head = self._update_head(head, stored, change.release)
-        spends = [self._spend(spend) for spend in change.spend]
+        spends = [self._add(each) for each in added]
         entries = [
             put
             for seq, entry in enumerate(change.entries, head.last + 1)
@@ -332,15 +363,14 @@ class DynamoDBStore:
         await self._guarded(head, done[room:])
         try:
             if writes := [*spends, *entries, *taken, *done[:room]]:
-                pauses = _CROWD_PAUSES if spends else _CONFLICT_PAUSES
+                pauses = CROWD_PAUSES if spends else _CONFLICT_PAUSES
                 await self._transact([{"Update": update_head}, *writes], pauses)
             else:
                 await self._call(self._client.update_item, **update_head)
         except _ConditionFailed as failed:
             if 0 < failed.index <= len(spends):
-                raise BudgetExceeded(change.spend[failed.index - 1]) from failed
+                raise BudgetExceeded(added[failed.index - 1].spend) from failed
             raise _refusal(head, failed) from failed
-        return stored
 
     async def head(self, conversation: str) -> Head | None:
         answer = await self._call(
@@ -408,9 +438,17 @@ class DynamoDBStore:
         return runs
 
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
-        by_key = {_counter_key(counter)["pk"]["S"]: counter for counter in counters}
-        items = await self._get_all([_counter_key(counter) for counter in by_key.values()])
-        return {by_key[item["pk"]["S"]]: _spent(item) for item in items}
+        by_key = {
+            _counter_key(counter, shard)["pk"]["S"]: counter
+            for counter in counters
+            for shard in range(self._shards_of(counter))
+        }
+        spent: dict[Counter, Spent] = {}
+        for item in await self._get_all([{"pk": {"S": pk}, "sk": {"S": "B"}} for pk in by_key]):
+            counter, more = by_key[item["pk"]["S"]], _spent(item)
+            before = spent.get(counter, Spent())
+            spent[counter] = Spent(before.amount + more.amount, before.bill + more.bill)
+        return spent
 
     async def knows(self, conversation: str) -> bool:
         """One read of one number: whoever may ask this need not be allowed to read anything else."""
@@ -741,22 +779,48 @@ class DynamoDBStore:
         ]
         return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
 
-    def _spend(self, spend: Spend) -> dict[str, Any]:
-        added = {"amount": spend.amount, **{name: getattr(spend.bill, name) for name in Bill.__struct_fields__}}
-        added = {name: number for name, number in added.items() if number or name == "amount"}
+    def _shards_of(self, counter: Counter) -> int:
+        return self._shards if counter.scope == EVERYBODY else 1
+
+    def _at_home(self, spend: Spend, conversation: str) -> _Added:
+        """All of it in the one shard that this conversation adds to, within that one's share of the limit."""
+        shards = self._shards_of(spend.counter)
+        home = _home(conversation, shards)
+        limit = None if spend.limit is None else share(spend.limit, shards, home)
+        return _Added(spend, home, spend.amount, limit, spend.bill)
+
+    async def _borrowed(self, spend: Spend) -> list[_Added]:
+        """The same from where room is left. Raises BudgetExceeded where all shards together have none."""
+        shards, limit = self._shards_of(spend.counter), spend.limit or 0
+        keys = [_counter_key(spend.counter, shard) for shard in range(shards)]
+        found = {item["pk"]["S"]: _spent(item).amount for item in await self._get_all(keys)}
+        parts = spread(spend.amount, limit, [found.get(key["pk"]["S"], 0) for key in keys])
+        if not parts:
+            raise BudgetExceeded(spend)
+        bills = (spend.bill, *[Bill()] * (len(parts) - 1))
+        return [
+            _Added(spend, shard, part, share(limit, shards, shard), bill)
+            for (shard, part), bill in zip(parts, bills, strict=True)
+        ]
+
+    def _add(self, added: _Added) -> dict[str, Any]:
+        numbers = {"amount": added.amount, **{name: getattr(added.bill, name) for name in Bill.__struct_fields__}}
+        numbers = {name: number for name, number in numbers.items() if number or name == "amount"}
         update: dict[str, Any] = {
             "TableName": self._table,
-            "Key": _counter_key(spend.counter),
-            "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in added)}",
-            "ExpressionAttributeNames": {f"#{name}": name for name in added},  # some are words of the language
+            "Key": _counter_key(added.spend.counter, added.shard),
+            "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in numbers)}",
+            "ExpressionAttributeNames": {f"#{name}": name for name in numbers},  # some are words of the language
             "ExpressionAttributeValues": {
-                ":expires": _number(int(self._clock.now()) + spend.keep),
-                **{f":{name}": _number(number) for name, number in added.items()},
+                ":expires": _number(int(self._clock.now()) + added.spend.keep),
+                **{f":{name}": _number(number) for name, number in numbers.items()},
             },
         }
-        if spend.limit is not None:
-            update["ConditionExpression"] = "attribute_not_exists(#amount) OR #amount <= :room"
-            update["ExpressionAttributeValues"][":room"] = _number(spend.limit - spend.amount)
+        if added.limit is not None:
+            # A counter that is not there yet has no amount that a condition could look at.
+            fits = "attribute_not_exists(#amount) OR " if added.amount <= added.limit else ""
+            update["ConditionExpression"] = f"{fits}#amount <= :room"
+            update["ExpressionAttributeValues"][":room"] = _number(added.limit - added.amount)
         return {"Update": update}
 
     async def _transact(self, writes: list[dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES) -> None:
@@ -897,8 +961,12 @@ def _key(conversation: str, sk: str) -> Item:
     return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
 
 
-def _counter_key(counter: Counter) -> Item:
-    return {"pk": {"S": f"B#{counter.scope}#{counter.period}"}, "sk": {"S": "B"}}
+def _counter_key(counter: Counter, shard: int = 0) -> Item:
+    return {"pk": {"S": f"B#{counter.scope}#{counter.period}{f'#{shard}' if shard else ''}"}, "sk": {"S": "B"}}
+
+
+def _home(conversation: str, shards: int) -> int:
+    return zlib.crc32(conversation.encode()) % shards
 
 
 def _person_key(person: str) -> Item:
@@ -927,7 +995,7 @@ def _integer(item: Item, name: str, default: int) -> int:
 
 
 def _shard(conversation: str) -> str:
-    return SHARDS[zlib.crc32(conversation.encode()) % len(SHARDS)]
+    return SHARDS[_home(conversation, len(SHARDS))]
 
 
 def _values_of(sk: str, item: Item) -> Iterator[tuple[str, Kind[Any]]]:

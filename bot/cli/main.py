@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="real Telegram by long polling, real Slack by Socket Mode")
     run.add_argument("--take-over", action="store_true", help="remove the webhook Telegram has for this bot")
+    run.add_argument("--demo", action="store_true", help="the demo model answers where no key is set")
     run.set_defaults(command=_run, quiet=False)
 
     serve = commands.add_parser("serve", help="webhooks over HTTP, worker in the same process")
@@ -73,11 +75,24 @@ def _parser() -> argparse.ArgumentParser:
     renew.add_argument("--check", action="store_true", help="only say what there is to do")
     renew.set_defaults(command=_migrate, quiet=True)
 
+    setup = commands.add_parser("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
+    setup.add_argument("--language", choices=("en", "id"), default="", help="English or Indonesian")
+    setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
+    setup.add_argument("--path", default="/kabar/prod", help="SSM's path of the secrets, with --aws")
+    setup.add_argument("--url", default="", help="the bot's public address: messages come by webhooks")
+    setup.add_argument("--check", action="store_true", help="ask and change nothing; name what is missing")
+    setup.set_defaults(command=_setup, quiet=True)
+
     doctor = commands.add_parser("doctor", help="what is set up well and what is not, with what to do next")
     doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
     doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(command=_doctor, quiet=True)
+
+    app = commands.add_parser("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
+    app.add_argument("--url", default="", help="the bot's public address; Socket Mode where none is named")
+    app.add_argument("--link", action="store_true", help="a link that makes the app, instead of the manifest itself")
+    app.set_defaults(command=_manifest, quiet=True)
 
     mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
@@ -122,7 +137,7 @@ async def _chat(settings: Settings, options: argparse.Namespace) -> None:
 async def _run(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.run import run
 
-    await run(settings, take_over=options.take_over)
+    await run(settings, take_over=options.take_over, demo=options.demo)
 
 
 async def _serve(settings: Settings, options: argparse.Namespace) -> None:
@@ -131,12 +146,28 @@ async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
 
 
+async def _setup(settings: Settings, options: argparse.Namespace) -> int:
+    from bot.cli.setup.command import Wanted, setup
+    from bot.cli.setup.terminal import Terminal
+
+    logs.set_up("ERROR")  # what goes wrong on the way is told in sentences
+    given = {name: getattr(options, name) for name in ("language", "aws", "path", "url", "check")}
+    return await setup(Wanted(**given), os.environ, Terminal(sys.stdin, sys.stdout))
+
+
 async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.doctor.command import Wanted, doctor
     from bot.clock import SystemClock
 
     wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
     return await doctor(settings, wanted, environment(), SystemClock())
+
+
+async def _manifest(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.channels.slack.manifest import creation_link, manifest, written
+
+    app = manifest(options.url)
+    print(creation_link(app) if options.link else written(app))
 
 
 async def _mcp(settings: Settings, options: argparse.Namespace) -> None:

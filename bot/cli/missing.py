@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from handlers.settings import Settings, lacks_key
 
 SOME_PLATFORM = (
-    "Nothing to listen to. For Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack set SLACK_BOT_TOKEN "
-    "(xoxb-) and {slack}. Without any account: make run."
+    "Nothing to listen to. Run kabar setup. By hand: for Telegram set TELEGRAM_BOT_TOKEN (from @BotFather); for Slack "
+    "set SLACK_BOT_TOKEN (xoxb-) and {slack}. Without any account: make run."
 )
 
 
@@ -51,11 +51,14 @@ def _by_agents(settings: Settings) -> Iterator[str]:
 def _for_anybody(settings: Settings) -> Iterator[str]:
     if not settings.kabar_owner and not settings.kabar_allowed_users:
         yield (
-            "Nobody may talk to this bot yet. Set KABAR_OWNER to your id, such as telegram:42 or slack:U1; "
-            "if you do not know it, set KABAR_OWNER=nobody, write to the bot, and it tells you."
+            "Nobody may talk to this bot yet. Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER "
+            "to your id, such as telegram:42 or slack:U1; set to nobody, the bot tells you when you write to it."
         )
 
 
 def _to_think(settings: Settings) -> Iterator[str]:
     if lacks_key(settings):
-        yield "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server of your own that speaks the Messages API."
+        yield (
+            "No model answers yet. Run kabar setup. By hand: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a server "
+            "of your own that speaks the Messages API."
+        )

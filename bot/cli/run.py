@@ -7,6 +7,7 @@ from typing import Any
 from bot.channels.slack.socket import listen
 from bot.channels.telegram.poll import poll
 from bot.channels.telegram.send import telegram_bot
+from bot.cli.chat import some_model
 from bot.cli.menu import offering_commands
 from bot.cli.missing import missing_for_run
 from bot.cli.wiring import Local, local
@@ -16,8 +17,12 @@ from bot.messages import Inbound
 from handlers.settings import Settings
 
 
-async def run(settings: Settings, *, take_over: bool) -> None:
-    """Run until cancelled. Raises ConfigError naming all that is missing."""
+async def run(settings: Settings, *, take_over: bool, demo: bool = False) -> None:
+    """Run until cancelled; with ``demo`` the demo model answers where no key is set. Raises ConfigError naming all that
+    is missing."""
+    if demo:
+        async with some_model(settings) as settings:
+            return await run(settings, take_over=take_over)
     if missing := missing_for_run(settings):
         raise ConfigError("\n".join(missing))
     async with local(settings) as bot, offering_commands(settings):

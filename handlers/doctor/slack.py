@@ -2,36 +2,29 @@
 
 What an app is (its events, addresses, Socket Mode) Slack tells nobody but the bearer of an app configuration token,
 which a person makes at api.slack.com/apps for twelve hours: it is read from SLACK_CONFIG_TOKEN, and without one that
-part is left out. Source: docs.slack.dev/reference/methods/auth.test, apps.connections.open, apps.manifest.export; every
-answer names the token's scopes in the header x-oauth-scopes.
+part is left out. Source: docs.slack.dev/reference/methods/auth.test, apps.connections.open, apps.manifest.export.
 """
 
 import asyncio
-import json
-from collections.abc import Awaitable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.channels.slack.calls import Connection
+from bot.channels.slack.manifest import EVENTS, PATH
 from bot.examining import Check, green, red, yellow
+from handlers.doctor.kinds import APP, BOT, another
 from handlers.doctor.situation import Situation
+from handlers.doctor.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
 from handlers.settings import Settings
 
-MANIFEST = Path(__file__).parents[2] / "docs/slack-manifest.json"
 INSTALL = "under OAuth & Permissions of the app, then install the app again."
 TOKEN_NEXT = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN."  # noqa: S105
 APP_NEXT = (
     "Switch Socket Mode on, make an app-level token (xapp-) with the scope connections:write under Basic Information, "
     "and set SLACK_APP_TOKEN to it."
 )
-
-
-class Refused(Exception):
-    """Slack's word for why, or what kept us from Slack."""
 
 
 async def examine(settings: Settings, situation: Situation, config_token: str = "") -> Sequence[Check]:
@@ -44,15 +37,18 @@ async def examine(settings: Settings, situation: Situation, config_token: str = 
 
 async def _bot(settings: Settings, situation: Situation, config_token: str) -> list[Check]:
     if not settings.slack_bot_token.startswith("xoxb-"):
-        says = "SLACK_BOT_TOKEN is no bot token." if settings.slack_bot_token else "SLACK_BOT_TOKEN is missing."
-        return [red("slack token", f"{says[:-1]}, so the bot can not answer.", TOKEN_NEXT)]
+        is_what = another(settings.slack_bot_token, BOT) or ("no bot token" if settings.slack_bot_token else "missing")
+        return [red("slack token", f"SLACK_BOT_TOKEN is {is_what}: the bot can not answer.", TOKEN_NEXT)]
     connection = Connection(settings.slack_bot_token, settings.slack_api_base_url)
     try:
-        answer = await _answer(connection.client.auth_test())
-        name = f"The bot is {answer.get('user')} in {answer.get('team')}."
-        checks = [green("slack token", name), _scopes(answer)]
+        about = await answer(connection.client.auth_test())
+        name = f"The bot is {about.get('user')} in {about.get('team')}."
+        checks = [green("slack token", name), _scopes(about)]
+        bot = str(about.get("bot_id"))
+        if named := app_of(settings.slack_app_token):
+            checks += await _one_app(connection, bot, named)
         if config_token:
-            checks.append(await _app(connection, str(answer.get("bot_id")), config_token, settings, situation))
+            checks.append(await _app(connection, bot, config_token, settings, situation))
         return checks
     except Refused as refusal:
         return [_not_asked("slack token", "SLACK_BOT_TOKEN", str(refusal), TOKEN_NEXT)]
@@ -60,16 +56,28 @@ async def _bot(settings: Settings, situation: Situation, config_token: str) -> l
         await connection.close()
 
 
+async def _one_app(connection: Connection, bot: str, named: str) -> list[Check]:
+    """The socket brings the events of the app that its token is of, ``named``. Nothing where Slack does not tell: what
+    is missing for that is among the scopes."""
+    try:
+        app = await app_behind(connection, bot)
+    except Refused:
+        return []
+    if app != named:
+        says = f"SLACK_APP_TOKEN is of the app {named}, SLACK_BOT_TOKEN of {app}: what people write is not heard."
+        return [red("slack apps", says, f"Make the app-level token (xapp-) under Basic Information of {app}.")]
+    return [green("slack apps", f"Both tokens are of the app {app}.")]
+
+
 async def _app(connection: Connection, bot: str, config_token: str, settings: Settings, situation: Situation) -> Check:
     try:
-        about = await _answer(connection.client.bots_info(bot=bot))
-        asked = connection.client.apps_manifest_export(app_id=about["bot"]["app_id"], token=config_token)
-        app = (await _answer(asked))["manifest"]
+        asked = connection.client.apps_manifest_export(app_id=await app_behind(connection, bot), token=config_token)
+        app = (await answer(asked))["manifest"]
     except Refused as refusal:
         do = "Make another app configuration token at api.slack.com/apps for SLACK_CONFIG_TOKEN, or leave it out."
         return yellow("slack app", f"Slack does not tell what the app is ({refusal or 'it can not be reached'}).", do)
     by_socket = bool(settings.slack_app_token) and not situation.deployed
-    missing = sorted(_events(_manifest()) - _events(app))
+    missing = sorted(set(EVENTS) - _events(app))
     if missing:
         says = f"The app is not told of {', '.join(missing)}."
         return red(
@@ -84,7 +92,7 @@ async def _app(connection: Connection, bot: str, config_token: str, settings: Se
             else "Socket Mode is on, so the address gets nothing."
         )
         return red("slack app", says, f"Switch Socket Mode {'on' if by_socket else 'off'} for the app.")
-    wanted = f"{situation.url}/slack/events" if situation.url and not by_socket else ""
+    wanted = f"{situation.url}{PATH}" if situation.url and not by_socket else ""
     if wanted and (elsewhere := [url for url in _addresses(app) if url != wanted]):
         says = f"Slack sends to {elsewhere[0] or 'no address'}, which is not this bot's."
         return red("slack app", says, f"Set {wanted} for events, for interactivity and for the slash command.")
@@ -102,23 +110,10 @@ def _addresses(manifest: Any) -> list[str]:
     return [*own, *(command.get("url", "") for command in commands)]
 
 
-def _manifest() -> Any:
-    return json.loads(MANIFEST.read_bytes())
-
-
-def _scopes(answer: AsyncSlackResponse) -> Check:
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
-    try:
-        manifest = _manifest()
-    except OSError:
-        return yellow(
-            "slack scopes", "docs/slack-manifest.json is not here to compare with.", "Run kabar from its folder."
-        )
-    missing = sorted(set(manifest["oauth_config"]["scopes"]["bot"]) - granted)
-    if missing:
+def _scopes(about: AsyncSlackResponse) -> Check:
+    if missing := missing_scopes(about):
         return red("slack scopes", f"The token lacks {', '.join(missing)}.", f"Add {', '.join(missing)} {INSTALL}")
-    return green("slack scopes", "The token has every scope of docs/slack-manifest.json.")
+    return green("slack scopes", "The token has every scope that the bot's manifest names.")
 
 
 async def _way_in(settings: Settings, situation: Situation) -> list[Check]:
@@ -130,7 +125,9 @@ async def _way_in(settings: Settings, situation: Situation) -> list[Check]:
         checks.append(_signing(settings))
     elif situation.deployed or not settings.slack_app_token:
         says = "SLACK_SIGNING_SECRET is missing, so every event is refused."
-        checks.append(red("slack signing secret", says, "Copy the Signing Secret from the app's Basic Information."))
+        polls = "" if situation.by_webhook else " For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
+        do = f"Copy the Signing Secret from the app's Basic Information.{polls}"
+        checks.append(red("slack signing secret", says, do))
     return checks
 
 
@@ -143,25 +140,16 @@ def _signing(settings: Settings) -> Check:
 
 async def _socket(settings: Settings) -> Check:
     if not settings.slack_app_token.startswith("xapp-"):
-        return red("slack socket mode", "SLACK_APP_TOKEN is no app-level token.", APP_NEXT)
+        is_what = another(settings.slack_app_token, APP) or "no app-level token"
+        return red("slack socket mode", f"SLACK_APP_TOKEN is {is_what}.", APP_NEXT)
     connection = Connection(settings.slack_app_token, settings.slack_api_base_url)
     try:
-        await _answer(connection.client.apps_connections_open(app_token=settings.slack_app_token))
+        await answer(connection.client.apps_connections_open(app_token=settings.slack_app_token))
     except Refused as refusal:
         return _not_asked("slack socket mode", "SLACK_APP_TOKEN", str(refusal), APP_NEXT)
     finally:
         await connection.close()
     return green("slack socket mode", "Slack hands out a socket for SLACK_APP_TOKEN.")
-
-
-async def _answer(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
-    try:
-        return await call
-    except SlackApiError as error:
-        answer = error.response
-        raise Refused(str(answer.get("error")) if isinstance(answer, AsyncSlackResponse) else "") from error
-    except (aiohttp.ClientError, TimeoutError, OSError, AttributeError) as error:  # the last: an answer of plain text
-        raise Refused from error
 
 
 def _not_asked(name: str, token: str, refusal: str, next: str) -> Check:
@@ -172,6 +160,6 @@ def _not_asked(name: str, token: str, refusal: str, next: str) -> Check:
             return yellow(name, "Slack wants to be asked less often.", "Run kabar doctor again in a minute.")
         case "missing_scope":
             return red(name, f"{token} lacks the scope for it.", next)
-        case "token_revoked" | "account_inactive" | "token_expired":
+        case _ if refusal in GONE:
             return red(name, f"{token} is no longer good ({refusal}).", f"Install the app again. {next}")
     return red(name, f"Slack refuses {token} ({refusal}).", next)

@@ -13,6 +13,7 @@ from telegram.error import InvalidToken, NetworkError, TelegramError
 from bot.channels.telegram.parse import KINDS
 from bot.channels.telegram.send import FloodControl, telegram_bot
 from bot.examining import Check, green, red, yellow
+from handlers.doctor.kinds import TELEGRAM, another
 from handlers.doctor.situation import Situation
 from handlers.settings import Settings
 
@@ -42,6 +43,8 @@ FAILURES = (
 async def examine(settings: Settings, situation: Situation) -> Sequence[Check]:
     if not settings.telegram_bot_token:
         return []
+    if is_what := another(settings.telegram_bot_token, TELEGRAM):
+        return [red("telegram token", f"TELEGRAM_BOT_TOKEN is {is_what}.", TOKEN_NEXT)]
     try:
         bot = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
     except InvalidToken:

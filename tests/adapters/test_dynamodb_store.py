@@ -12,8 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
-from bot.errors import ConfigError, KabarError, LeaseLost, StoreUnavailable
+from bot.errors import BudgetExceeded, ConfigError, KabarError, LeaseLost, StoreUnavailable
 from bot.messages import (
+    EVERYBODY,
+    Bill,
     Counter,
     Head,
     Inbound,
@@ -23,6 +25,7 @@ from bot.messages import (
     Profile,
     Reminder,
     Spend,
+    Spent,
     Summary,
     ToolRun,
     Turn,
@@ -481,3 +484,84 @@ async def test_what_a_batch_left_unread_is_asked_for_again(store: DynamoDBStore,
 def incompressible(length: int) -> str:
     """Text of which compression takes only about a quarter."""
     return base64.b85encode(random.Random(7).randbytes(length * 4 // 5)).decode()
+
+
+# Everybody's counters in shards
+
+
+EVERYBODYS_DAY = Counter(EVERYBODY, "2033-05-18")
+
+
+def sharded(aws: Account, clock: FakeClock, shards: int) -> DynamoDBStore:
+    return DynamoDBStore(aws.client("dynamodb"), "kabar", clock, shards=shards)
+
+
+async def commit_to(store: DynamoDBStore, conversation: str, *spend: Spend) -> None:
+    head = await store.claim(conversation, "a", 3_000_000_000_000)
+    assert head is not None
+    await store.commit(head, Change(spend=spend, release=True))
+
+
+def counters_in(aws: Account) -> dict[str, int]:
+    items = aws.client("dynamodb").scan(TableName="kabar")["Items"]
+    return {
+        item["pk"]["S"]: int(item["amount"]["N"])
+        for item in sorted(items, key=lambda item: item["pk"]["S"])
+        if "amount" in item
+    }
+
+
+async def test_what_everybody_spends_is_spread_over_items_and_what_one_person_spends_is_not(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    store = sharded(aws, clock, 4)
+    for number in range(12):
+        await commit_to(
+            store, f"telegram:{number}", Spend(EVERYBODYS_DAY, 2, 100), Spend(Counter("person:p", "2033-05-18"), 2)
+        )
+    counters = counters_in(aws)
+    assert list(counters) == [
+        "B#all#2033-05-18",
+        "B#all#2033-05-18#1",
+        "B#all#2033-05-18#2",
+        "B#all#2033-05-18#3",
+        "B#person:p#2033-05-18",
+    ]
+    assert sum(amount for pk, amount in counters.items() if pk.startswith("B#all#")) == 24
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(24)}
+
+
+async def test_one_chat_may_spend_all_that_everybody_may_and_not_a_cent_more(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    store = sharded(aws, clock, 4)
+    for _ in range(3):
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 30, 100, Bill(turns=1)))
+    with pytest.raises(BudgetExceeded) as refused:
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 11, 100))
+    assert refused.value.spend == Spend(EVERYBODYS_DAY, 11, 100)
+    await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 10, 100))
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(100, Bill(turns=3))}
+    assert set(counters_in(aws).values()) == {25}
+
+
+async def test_what_was_counted_before_there_were_shards_counts_still(
+    aws: Account, wire: Wire, clock: FakeClock
+) -> None:
+    await commit_to(sharded(aws, clock, 1), CHAT, Spend(EVERYBODYS_DAY, 90, 100))
+    store = sharded(aws, clock, 4)
+    assert await store.spent([EVERYBODYS_DAY]) == {EVERYBODYS_DAY: Spent(90)}
+    with pytest.raises(BudgetExceeded):
+        await commit_to(store, CHAT, Spend(EVERYBODYS_DAY, 26, 100))
+
+
+async def test_room_that_others_took_meanwhile_is_looked_for_again(aws: Account, wire: Wire, clock: FakeClock) -> None:
+    stores = [sharded(aws, clock, 4) for _ in range(4)]
+    spends = [
+        commit_to(stores[number % 4], f"telegram:{number}", Spend(EVERYBODYS_DAY, 9, 100)) for number in range(20)
+    ]
+    outcomes = await asyncio.gather(*spends, return_exceptions=True)
+    assert {type(each) for each in outcomes} == {type(None), BudgetExceeded}
+    total = (await stores[0].spent([EVERYBODYS_DAY]))[EVERYBODYS_DAY].amount
+    assert total == 9 * outcomes.count(None) <= 100
+    assert total > 100 - 2 * 9

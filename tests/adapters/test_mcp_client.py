@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import shutil
-import socket
 import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
@@ -22,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from bot.adapters.mcp_client import McpClients, unfit
 from bot.mcp.configured import Address, Auth, Command, Server
 from bot.mcp.port import Answer, Answered, Refused, Unreachable
-from simulator.serving import serve
+from simulator.serving import free_port, serve
 from tests.mcp.server import make_server
 from tests.pictures import PNG
 
@@ -48,11 +47,6 @@ async def by_http(**options: Any) -> AsyncIterator[Server]:
 
 async def call(to: McpClients, server: Server, tool: str, **arguments: Any) -> Answered:
     return await to.call(server, tool, arguments, repeatable=True)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def texts(answered: Answered) -> list[str]:

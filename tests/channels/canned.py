@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.messages import Json
-from simulator.serving import serve
+from simulator.serving import free_port, serve
 
 
 class Call(Struct, frozen=True):
@@ -85,5 +84,4 @@ async def cutting_platform() -> AsyncIterator[tuple[str, list[bytes]]]:
 
 def unreachable() -> str:
     """An address where nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"

@@ -47,15 +47,19 @@ class Kabar:
         self._process.send_signal(number)
 
 
+def surroundings(settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a ``kabar`` with these settings and no others."""
+    system = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
+    return {**system, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "USER": "ann", **settings}
+
+
 @asynccontextmanager
 async def kabar(folder: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> AsyncIterator[Kabar]:
     """``kabar <arguments>`` in an empty folder, with these settings and no others; killed at the end."""
-    system = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
-    environment = {**system, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "USER": "ann", **(settings or {})}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli.main", *arguments),
         cwd=folder,
-        env=environment,
+        env=surroundings(settings or {}),
         stdin=PIPE,
         stdout=PIPE,
         stderr=STDOUT,

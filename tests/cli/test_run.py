@@ -91,3 +91,12 @@ async def test_a_webhook_that_is_set_is_left_alone_unless_it_is_taken_over(tmp_p
         async with kabar(tmp_path, "run", "--take-over", settings=only):
             await simulator.telegram.say(ANN, "ann", "hello")
             await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
+
+
+async def test_without_a_key_the_demo_model_answers_where_it_is_asked_for(tmp_path: Path) -> None:
+    async with platforms() as (simulator, settings):
+        keyless = {**settings, "SLACK_APP_TOKEN": "", "ANTHROPIC_API_KEY": ""}
+        async with kabar(tmp_path, "run", "--demo", settings=keyless) as bot:
+            await bot.says("the demo model answers")
+            await simulator.telegram.say(ANN, "ann", "hello")
+            await simulator.telegram.wait_for(lambda seen: seen.is_bot and bool(seen.text), WAIT)

@@ -15,6 +15,7 @@ from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.script import reply, scripted, text
+from simulator.serving import free_port
 from simulator.world import Fault
 from tests.channels.a2a.agents import KEYS, http, message, sent, words
 from tests.cli.process import WAIT, kabar
@@ -22,12 +23,6 @@ from tests.cloud import QUEUE, TABLE
 from tests.emulator import Account
 
 ANN = "1001"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

@@ -57,15 +57,19 @@ QUARTER = 15 * 60
 
 @pytest.fixture(params=["dynamodb", "sqlite"])
 def store(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> Iterator[Store]:
-    if request.param == "dynamodb":
+    if request.param in ("dynamodb", "shards"):
         aws: Account = request.getfixturevalue("aws")
         client = aws.client("dynamodb")
         dynamodb_store.create_table(client, "kabar")
-        yield dynamodb_store.DynamoDBStore(client, "kabar", clock)
+        yield dynamodb_store.DynamoDBStore(client, "kabar", clock, shards=1 if request.param == "dynamodb" else 5)
     else:
         sqlite = sqlite_store.SQLiteStore(tmp_path / "kabar.sqlite3", clock)
         yield sqlite
         sqlite.close()
+
+
+spending = pytest.mark.parametrize("store", ["dynamodb", "shards", "sqlite"], indirect=True)
+"""What everybody spends may be counted in several places."""
 
 
 def said(number: int, conversation: str = CHAT, text: str = "Apa kabar?") -> Inbound:
@@ -508,6 +512,7 @@ DAY = Counter("person:telegram:7", "2033-05-18")
 MONTH = Counter("all", "2033-05")
 
 
+@spending
 async def test_what_is_spent_adds_up_over_conversations_and_can_be_read(store: Store, clock: FakeClock) -> None:
     bill = Bill(turns=1, calls=2, unpriced=1, cost=70, fresh=5, cache_write=4, cache_read=3, output=2, searches=1)
     head = await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 100), Spend(MONTH, 40, 40))))
@@ -522,6 +527,7 @@ async def test_what_is_spent_adds_up_over_conversations_and_can_be_read(store: S
     assert await store.spent([]) == {}
 
 
+@spending
 @pytest.mark.parametrize("amount", [31, 101])
 async def test_a_step_that_would_go_above_a_limit_is_not_stored_at_all(
     store: Store, clock: FakeClock, amount: int
@@ -540,12 +546,14 @@ async def test_a_step_that_would_go_above_a_limit_is_not_stored_at_all(
     await store.commit(head, Change(spend=(Spend(DAY, 30, 100),)))
 
 
+@spending
 async def test_more_than_a_whole_limit_never_fits(store: Store, clock: FakeClock) -> None:
     with pytest.raises(BudgetExceeded):
         await store.commit(await claimed(store, clock), Change(spend=(Spend(DAY, 101, 100),)))
     assert await store.spent([DAY]) == {}
 
 
+@spending
 async def test_who_lost_the_lease_spends_nothing_whatever_the_limit(store: Store, clock: FakeClock) -> None:
     old = await claimed(store, clock, "a")
     clock.advance(LEASE)
@@ -555,6 +563,7 @@ async def test_who_lost_the_lease_spends_nothing_whatever_the_limit(store: Store
     assert await store.spent([DAY]) == {}
 
 
+@spending
 async def test_commits_at_once_never_pass_a_limit_together(store: Store, clock: FakeClock) -> None:
     heads = [await claimed(store, clock, conversation=f"telegram:{number}") for number in range(20)]
     commits = (store.commit(head, Change(spend=(Spend(MONTH, 3, 50),))) for head in heads)

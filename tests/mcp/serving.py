@@ -1,6 +1,5 @@
 """Servers wired as ``handlers/servers.py`` does it, and addresses at which one can be started and stopped."""
 
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from bot.mcp.configured import Address, Server
 from bot.mcp.port import Remote
 from bot.mcp.servers import Servers
 from bot.ports import Clock
-from simulator.serving import serve
+from simulator.serving import free_port, serve
 from tests.mcp.server import make_server
 
 Up = Callable[[], AbstractAsyncContextManager[str]]
@@ -23,8 +22,7 @@ Up = Callable[[], AbstractAsyncContextManager[str]]
 
 def somewhere(**options: Any) -> tuple[Server, Up]:
     """A server at an address of its own, not yet started."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = Server("odds", "mcp:odds:1", Address(f"http://127.0.0.1:{port}/mcp"), **options)
     return server, lambda: serve(make_server().streamable_http_app(), port=port)
 

@@ -128,6 +128,7 @@ def test_the_defaults_agree_with_the_settings() -> None:
         Settings().kabar_budget_day,
         Settings().kabar_budget_month,
     ]
+    assert PARAMETERS["BudgetShards"]["Default"] == Settings().kabar_budget_shards
     assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
     assert PARAMETERS["Python"]["Default"] == Settings().kabar_python
     assert PARAMETERS["Python"]["AllowedValues"] == ["", *PYTHONS]

@@ -32,9 +32,9 @@ async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> No
     offset = 0
     while True:
         try:
-            for update in await _updates(bot, offset):
+            for update in await pending(bot, after=offset):
                 await _take(update, me, accept, bot)
-                offset = update["update_id"] + 1
+                offset = update["update_id"]
         except Conflict as error:
             raise ConfigError(
                 f"Telegram does not hand updates out: {error.message}. Stop the other process, or remove the webhook "
@@ -48,10 +48,12 @@ async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> No
             await clock.sleep(pause)
 
 
-async def _updates(bot: Bot, offset: int) -> list[Json]:
-    """The next updates as they are: what the SDK's own method makes of them has lost what it does not know."""
-    query = urlencode({"offset": offset, "timeout": WAIT, "allowed_updates": json.dumps(KINDS)})
-    updates: Any = await bot.request.post(f"{bot.base_url}/getUpdates?{query}", read_timeout=WAIT + 10)
+async def pending(bot: Bot, *, after: int = 0, wait: int = WAIT) -> list[Json]:
+    """The updates that nobody confirmed yet, as they are: what the SDK's own method makes of them has lost what it does
+    not know. Those up to ``after`` are confirmed by it, and gone. ``wait`` is in seconds, where there are none. Raises
+    TelegramErrors."""
+    query = urlencode({"offset": after + 1 if after else 0, "timeout": wait, "allowed_updates": json.dumps(KINDS)})
+    updates: Any = await bot.request.post(f"{bot.base_url}/getUpdates?{query}", read_timeout=wait + 10)
     return list(updates)
 
 

@@ -100,5 +100,5 @@ def _no_platform(settings: Settings) -> list[Check]:
         (settings.telegram_bot_token, settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret)
     ):
         return []
-    do = "Set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what README.md names beside it."
+    do = "Run kabar setup. By hand: set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what goes with it."
     return [red("platforms", "Neither Telegram nor Slack is set up.", do)]

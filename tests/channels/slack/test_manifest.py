@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+from bot.channels.slack.manifest import creation_link, manifest, written
 from bot.channels.slack.parse import SHORTCUT
-from bot.messages import Json
 from simulator.slack import SCOPES
 
-MANIFEST: Json = json.loads((Path(__file__).parents[3] / "docs" / "slack-manifest.json").read_bytes())
+FILE = Path(__file__).parents[3] / "docs/slack-manifest.json"
+MANIFEST = manifest()
 NOT_CALLED = {"channels:read", "reactions:write"}
 """What the local Slack knows and the bot never asks for."""
 HEARD = {"app_mentions:read", "commands", "groups:history", "mpim:history"}
@@ -26,3 +28,24 @@ def test_slack_tells_everything_that_is_understood() -> None:
     events = {"agent_session_stopped", "app_home_opened", "app_mention"}
     messages = {f"message.{kind}" for kind in ("channels", "groups", "im", "mpim")}
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == events | messages
+
+
+def test_the_file_in_docs_is_what_kabar_manifest_prints() -> None:
+    assert FILE.read_text() == written(MANIFEST) + "\n"
+
+
+def test_with_an_address_everything_comes_there_and_nothing_by_socket_mode() -> None:
+    app = manifest("https://bot.example/")
+    settings = app["settings"]
+    addresses = (
+        settings["event_subscriptions"]["request_url"],
+        settings["interactivity"]["request_url"],
+        app["features"]["slash_commands"][0]["url"],
+    )
+    assert set(addresses) == {"https://bot.example/slack/events"}
+    assert not settings["socket_mode_enabled"]
+
+
+def test_the_link_carries_the_whole_manifest() -> None:
+    asked = parse_qs(urlsplit(creation_link(MANIFEST)).query)
+    assert (asked["new_app"], json.loads(asked["manifest_json"][0])) == (["1"], MANIFEST)

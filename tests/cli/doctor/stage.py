@@ -1,19 +1,18 @@
 """A set-up in which nothing is wrong, and the knobs to make it wrong: both local platforms, a model, a real webhook."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
+from bot.channels.slack.manifest import manifest
 from bot.cli.doctor.command import Wanted, diagnosed
 from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
 from bot.examining import Check
 from bot.ports import Clock
-from handlers.doctor.slack import MANIFEST
 from handlers.door import make_door
 from handlers.settings import Settings, read_settings
 from handlers.webhook import application
@@ -65,7 +64,7 @@ class Stage:
 async def polling(folder: Path) -> AsyncIterator[Stage]:
     """As for ``kabar run``: no webhook, Socket Mode."""
     simulator = Simulator(pace=QUICK)
-    simulator.slack.manifest = json.loads(MANIFEST.read_bytes())
+    simulator.slack.manifest = manifest()
     stage = Stage(simulator, folder)
     (folder / "agent").mkdir()
     (folder / "agent/AGENTS.md").write_text("You are Kabar.")

@@ -70,6 +70,10 @@ def readable_data(stage: Stage) -> None:
     Path(stage.values["KABAR_DATA"]).chmod(0o644)
 
 
+def of_another_app(stage: Stage) -> None:
+    stage.values["SLACK_APP_TOKEN"] = stage.simulator.slack.app_token = "xapp-1-A0OTHER-1-simulator"
+
+
 def off(seconds: float) -> Break:
     return lambda stage: setattr(stage, "clock", FakeClock(time.time() + seconds))
 
@@ -98,6 +102,10 @@ ANYWHERE = (
     Case("busy", answers(overloaded()), "model claude-sonnet-5-5", "yellow", "again in a minute"),
     Case("model away", setting(anthropic_base_url="http://127.0.0.1:9"), "model claude-sonnet-5-5", "red",
          "ANTHROPIC_BASE_URL"),
+    Case("admin key", setting(anthropic_api_key="sk-ant-admin01-x"), "model", "red", "ANTHROPIC_API_KEY to a key"),
+    Case("slack's token for telegram's", setting(telegram_bot_token="xoxb-simulator"), "telegram token", "red",
+         "@BotFather"),
+    Case("a person's token", setting(slack_bot_token="xoxp-1-2"), "slack token", "red", "Bot User OAuth Token"),
     Case("not a token", setting(telegram_bot_token="abc"), "telegram token", "red", "@BotFather"),
     Case("unknown token", setting(telegram_bot_token="1000001:" + "x" * 35), "telegram token", "red", "@BotFather"),
     Case("telegram away", setting(telegram_api_base_url="http://127.0.0.1:9"), "telegram token", "red",
@@ -148,6 +156,7 @@ POLLING = (
     Case("app token is a bot token", setting(slack_app_token="xoxb-simulator"), "slack socket mode", "red",
          "connections:write"),
     Case("unknown app token", setting(slack_app_token="xapp-other"), "slack socket mode", "red", "Socket Mode"),
+    Case("tokens of two apps", of_another_app, "slack apps", "red", "under Basic Information of A0KABAR"),
     Case("no connections:write", refuses("apps.connections.open", "missing_scope"), "slack socket mode", "red",
          "connections:write"),
 )  # fmt: skip
