@@ -25,21 +25,16 @@ from scripts.pythons import find_python
 
 
 class Recipe(NamedTuple):
-    """``requirements`` names the pinned list; ``folders`` and ``files`` are read at run time, beside the modules it
-    imports."""
+    """``requirements`` names the pinned list; ``folders`` are read at run time, beside the modules it imports."""
 
     requirements: str
     folders: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
 
-
-MANIFEST = ("docs/slack-manifest.json",)
-"""What /doctor compares the Slack token's scopes with."""
 
 FUNCTIONS = {
     "webhook": Recipe("webhook"),
-    "worker": Recipe("worker", ("agent",), MANIFEST),
-    "deadletter": Recipe("worker", ("agent",), MANIFEST),
+    "worker": Recipe("worker", ("agent",)),
+    "deadletter": Recipe("worker", ("agent",)),
     "sandbox": Recipe("sandbox"),
     "a2a": Recipe("a2a", ("agent",)),
 }
@@ -94,9 +89,7 @@ def own_files(function: str) -> list[Path]:
     """This project's files that the function needs: the modules its handler reaches, and the folders it reads."""
     modules = reach([f"handlers.{function}"]).own
     sources = [file for file in map(source_of, modules) if file]
-    recipe = FUNCTIONS[function]
-    read = [file for folder in recipe.folders for file in read_files(ROOT / folder)]
-    return sorted([*sources, *read, *(ROOT / file for file in recipe.files)])
+    return sorted([*sources, *(file for folder in FUNCTIONS[function].folders for file in read_files(ROOT / folder))])
 
 
 def read_files(folder: Path) -> list[Path]:

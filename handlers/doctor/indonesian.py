@@ -34,6 +34,7 @@ NAMES = {
     "slack socket mode": "Socket Mode Slack",
     "slack signing secret": "signing secret Slack",
     "slack app": "aplikasi Slack",
+    "slack apps": "aplikasi Slack",
 }
 
 SENTENCES = {
@@ -48,7 +49,6 @@ SENTENCES = {
     "Deploy the stack again: sam build --template infra/template.yaml && sam deploy": (
         "Deploy ulang stack-nya: sam build --template infra/template.yaml && sam deploy"
     ),
-    "{}.": "{}.",
     "Set AWS_PROFILE to one of `aws configure list-profiles`.": (
         "Isi AWS_PROFILE dengan salah satu dari `aws configure list-profiles`."
     ),
@@ -139,16 +139,16 @@ SENTENCES = {
     "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
     "Run: chmod 600 .env": "Jalankan: chmod 600 .env",
     "Nobody may talk to this bot.": "Tidak ada yang boleh berbicara dengan bot ini.",
-    "Set KABAR_OWNER to your id, such as telegram:42; set to nobody, the bot tells you when you write to it.": (
-        "Isi KABAR_OWNER dengan id Anda, misalnya telegram:42; kalau diisi nobody, bot menyebutkan id itu saat Anda "
-        "menyapa."
-    ),
     "{} is nobody's id, so it lets nobody in.": "{} bukan id siapa pun, jadi tidak memberi akses.",
     "Write ids in KABAR_OWNER and KABAR_ALLOWED_USERS as telegram:42 or slack:T1:U1.": (
         "Tulis id di KABAR_OWNER dan KABAR_ALLOWED_USERS seperti telegram:42 atau slack:T1:U1."
     ),
     "The bot has no owner: nobody is asked about strangers.": (
         "Bot ini tidak punya pemilik: tidak ada yang ditanya soal orang asing."
+    ),
+    "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42.": (
+        "Jalankan kabar setup, yang mencari tahu siapa Anda. Secara manual: isi KABAR_OWNER dengan id Anda, misalnya "
+        "telegram:42."
     ),
     "Set KABAR_OWNER to your id, such as telegram:42.": "Isi KABAR_OWNER dengan id Anda, misalnya telegram:42.",
     "Everybody may talk to the bot.": "Semua orang boleh berbicara dengan bot ini.",
@@ -187,13 +187,40 @@ SENTENCES = {
     "Set ANTHROPIC_API_KEY to a key from the provider's console, without spaces around it.": (
         "Isi ANTHROPIC_API_KEY dengan kunci dari konsol penyedia, tanpa spasi di sekitarnya."
     ),
+    # the kinds of tokens
+    "a Telegram token": "token Telegram",
+    "Slack's bot token (xoxb-)": "token bot Slack (xoxb-)",
+    "Slack's app-level token (xapp-)": "token tingkat aplikasi Slack (xapp-)",
+    "a Slack token of a person, or for configuration (xoxp-, xoxe-)": (
+        "token Slack milik orang, atau untuk konfigurasi (xoxp-, xoxe-)"
+    ),
+    "an Anthropic admin key, which may not talk to models": (
+        "kunci admin Anthropic, yang tidak boleh berbicara dengan model"
+    ),
+    "an Anthropic key": "kunci Anthropic",
+    "not Anthropic's key, which begins with sk-ant-": "bukan kunci Anthropic, yang diawali sk-ant-",
+    "an AWS access key": "kunci akses AWS",
+    "no bot token": "bukan token bot",
+    "no app-level token": "bukan token tingkat aplikasi",
+    "missing": "belum ada",
+    "ANTHROPIC_API_KEY is {}.": "Isi ANTHROPIC_API_KEY: {}.",
+    "TELEGRAM_BOT_TOKEN is {}.": "Isi TELEGRAM_BOT_TOKEN: {}.",
+    "SLACK_APP_TOKEN is {}.": "Isi SLACK_APP_TOKEN: {}.",
+    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "Isi SLACK_BOT_TOKEN: {}; bot tidak bisa menjawab.",
     # slack
+    "SLACK_APP_TOKEN is of the app {}, SLACK_BOT_TOKEN of {}: what people write is not heard.": (
+        "SLACK_APP_TOKEN milik aplikasi {}, SLACK_BOT_TOKEN milik {}: yang ditulis orang tidak terdengar."
+    ),
+    "Make the app-level token (xapp-) under Basic Information of {}.": (
+        "Buat token tingkat aplikasi (xapp-) di Basic Information milik {}."
+    ),
+    "Copy the Signing Secret from the app's Basic Information.{}": (
+        "Salin Signing Secret dari Basic Information aplikasinya.{}"
+    ),
+    "For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup.": (
+        "Untuk kabar run, yang belum ada adalah SLACK_APP_TOKEN: jalankan kabar setup."
+    ),
     "The bot is {} in {}.": "Bot ini {} di {}.",
-    "{}, so the bot can not answer.": "{}, jadi bot tidak bisa menjawab.",
-    "SLACK_BOT_TOKEN is no bot token.": "SLACK_BOT_TOKEN bukan token bot.",
-    "SLACK_BOT_TOKEN is no bot token": "SLACK_BOT_TOKEN bukan token bot",
-    "SLACK_BOT_TOKEN is missing.": "SLACK_BOT_TOKEN belum ada.",
-    "SLACK_BOT_TOKEN is missing": "SLACK_BOT_TOKEN belum ada",
     "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN.": (
         "Salin Bot User OAuth Token (xoxb-) dari OAuth & Permissions ke SLACK_BOT_TOKEN."
     ),
@@ -223,10 +250,6 @@ SENTENCES = {
     "Set {} for events, for interactivity and for the slash command.": (
         "Pakai {} untuk event, interactivity, dan perintah slash."
     ),
-    "docs/slack-manifest.json is not here to compare with.": (
-        "docs/slack-manifest.json tidak ada di sini sebagai pembanding."
-    ),
-    "Run kabar from its folder.": "Jalankan kabar dari foldernya.",
     "The token lacks {}.": "Token itu tidak punya {}.",
     "Add {} {}": "Tambahkan {} {}",
     "under OAuth & Permissions of the app, then install the app again.": (
@@ -241,7 +264,6 @@ SENTENCES = {
     "SLACK_SIGNING_SECRET is a token, so every event is refused.": (
         "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
     ),
-    "SLACK_APP_TOKEN is no app-level token.": "SLACK_APP_TOKEN bukan token tingkat aplikasi.",
     "Slack can not be reached.": "Slack tidak bisa dihubungi.",
     "Look at SLACK_API_BASE_URL and at the network.": "Periksa SLACK_API_BASE_URL dan jaringan.",
     "Slack wants to be asked less often.": "Slack minta ditanya lebih jarang.",
@@ -284,11 +306,7 @@ SENTENCES = {
     "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
         "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
     ),
-    "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>. For kabar run leave "
-    "TELEGRAM_WEBHOOK_SECRET out.": (
-        "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>. Untuk kabar run, kosongkan "
-        "TELEGRAM_WEBHOOK_SECRET."
-    ),
+    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out.": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
     "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",
     "It is {}, whose path is not {}.": "Alamatnya {}, yang jalurnya bukan {}.",
@@ -324,14 +342,18 @@ SENTENCES = {
 }
 
 
-def translated(sentence: str) -> str:
-    """In Indonesian, the values in it too where they are words of ours; as it is where nobody translated it."""
-    if sentence in SENTENCES and "{}" not in sentence:
-        return SENTENCES[sentence]
+def translated(words: str) -> str:
+    """In Indonesian, one sentence after the other, the values in them too where they are words of ours; as it is where
+    nobody translated it."""
+    if words.startswith(" "):
+        return f" {translated(words[1:])}"
+    if words in SENTENCES and "{}" not in words:
+        return SENTENCES[words]
     for pattern, translation in _patterns():
-        if found := pattern.fullmatch(sentence):
+        if found := pattern.fullmatch(words):
             return translation.format(*map(translated, found.groups()))
-    return sentence
+    first, dot, rest = words.partition(". ")
+    return f"{translated(f'{first}.')} {translated(rest)}" if dot else words
 
 
 @cache
