@@ -14,7 +14,7 @@ from bot.texts import say
 
 COMMAND = "doctor"
 SIGNS: dict[State, str] = {"red": "🔴", "yellow": "🟡", "green": "🟢"}
-_MARKUP = re.compile(r"([\\`*_\[\]<>~#|])")
+_MARKUP = re.compile(r"([\\`*<~])")
 
 
 def asked_about(own: Sequence[Entry]) -> Inbound | None:

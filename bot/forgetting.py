@@ -1,7 +1,9 @@
 """Conversations deleted wholly: because somebody asked for it, or because nobody used them as long as they are kept.
 
-    swept: not used for so long ─> woken ─> claimed, nothing waits, no turn, no reminder to come ─> deleted
+    swept: not used for so long ─> woken ─> claimed, nothing arrived, no turn runs, no reminder to come ─> deleted
                                                    │ else: used now, found again when that is so long ago
+
+A turn that waits for somebody's word all that time is none that runs: it goes with the rest.
 
 The wake is one like any other, so a turn that runs has the conversation, and a message that arrives is answered first.
 """
@@ -56,8 +58,10 @@ class Forgetting:
         await self._delete(head)
 
     async def retire(self, head: Head) -> bool:
-        """Delete a conversation that was claimed, in which nothing is to be done; False where it is still kept."""
+        """Delete a conversation that was claimed, in which nobody works and nothing arrived; False where it is kept."""
         if not self._keep or not 0 < head.used < unused_before(self._clock.now(), self._keep):
+            return False
+        if await self._store.inbox(head.conversation):
             return False
         if any(map(is_waiting, await self._store.reminders(head.conversation))):
             return False

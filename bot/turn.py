@@ -198,7 +198,9 @@ class Turns:
         return None
 
     async def _resume(self, head: Head) -> Journal | None:
-        """None where the turn still waits for a person."""
+        """None where the turn still waits for a person, or waited for them in vain."""
+        if head.turn and waited_for(head.turn) and await self._forgetting.retire(head):
+            return None
         window = await self._store.record(head.conversation, head.since)
         journal = Journal(self._store, head, window, resumed=True, budget=self._budget, blobs=self._blobs)
         if waited_for(journal.turn) and not await self._is_decided(journal):

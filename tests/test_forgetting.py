@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bot.adapters.anthropic_model import AnthropicModel, client
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
+from bot.approvals import Gate
 from bot.cli.wiring import local
 from bot.clock import SystemClock
 from bot.deadline import Deadline
@@ -102,6 +103,7 @@ async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             wake,
             files=tmp_path / "files",
             scout=Scout(),
+            gate=Gate(asks=frozenset({"book"})),
             keep=MONTH,
         )
         yield World(store, tmp_path / "files", model, turns, clock, channel, wake, deeds)
@@ -191,6 +193,18 @@ async def test_a_turn_that_runs_at_that_moment_is_not_cut(world: World) -> None:
     assert world.channel.shown[-1] == "I looked."
     assert await world.wakes() == Outcome()
     assert len(await world.store.record(HERE.conversation, 1)) == 6
+
+
+@script(call("book", {"what": "a boat"}))
+async def test_a_question_that_nobody_answered_all_that_time_goes_with_the_rest(world: World) -> None:
+    await world.hears("Book a boat")
+    assert len(world.model.requests) == 1 and world.deeds.done == []
+    world.clock.days = KEPT + 1.1
+
+    assert await world.sweeps() == [HERE.conversation]
+    assert await world.left() == []
+    assert len(world.model.requests) == 1  # nobody is written to out of nowhere
+    assert await world.store.overdue(2**40) == []
 
 
 @script(text("1"))

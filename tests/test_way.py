@@ -491,3 +491,15 @@ async def test_the_schedules_sweep_has_what_nobody_uses_any_more_deleted(
         await way.settled()
         kinds = {item["sk"]["S"][:2] for item in way.cloud.items() if item["pk"]["S"] == head["pk"]["S"]}
         assert kinds == {"IN"}  # by which a late repeat is known; without a word
+
+
+async def test_the_owner_asks_in_telegram_how_the_bot_on_aws_is(aws: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KABAR_OWNER", f"telegram:{ANN}")
+    async with way_of(aws, monkeypatch, text("ok")) as way:  # the model is asked for a word too
+        await way.simulator.telegram.say(ANN, "ann", "/doctor")
+        told = await way.simulator.telegram.wait_for(lambda seen: seen.is_bot and "🟢" in seen.text, WAIT)
+        await way.settled()
+        assert told.text.startswith("Examined: 1 red, ")
+        assert "🔴 dead letters: The queue has no dead letters" in told.text  # this one was made without
+        assert {"table", "secrets", "telegram webhook"} <= set(told.text.partition("🟢 ")[2].split(", "))
+        assert [message for message in way.simulator.world.messages.values() if message.is_bot] == [told]

@@ -119,6 +119,9 @@ TRANSACTION_BYTES = 4_000_000
 
 BATCH_KEYS = 100
 
+VALUES_AT_ONCE = 10
+"""Rewritten at the same time: as many as the client has connections to spare."""
+
 KEPT = 100 * 24 * 3600
 """Seconds after which goes what was kept and not kept again."""
 
@@ -612,10 +615,9 @@ class DynamoDBStore:
     async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
         """Each write holds only while the item is as it was read. A head of before uses were noted is used now."""
         async for page in self._scanned():
-            done = Upgraded()
-            for item in filter(self._is_ours, page):
-                done += await self._upgrade(item, writes=writes)
-            yield done
+            for first in range(0, len(page), VALUES_AT_ONCE):
+                some = filter(self._is_ours, page[first : first + VALUES_AT_ONCE])
+                yield sum(await asyncio.gather(*(self._upgrade(item, writes=writes) for item in some)), Upgraded())
 
     async def _upgrade(self, item: Item, *, writes: bool) -> Upgraded:
         sk, done = item["sk"]["S"], Upgraded()

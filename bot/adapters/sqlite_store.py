@@ -295,10 +295,12 @@ class SQLiteStore:
         return self._names("SELECT person FROM profile WHERE person > ? ORDER BY person LIMIT ?")
 
     async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
+        """Only looking holds nobody up."""
+        on_thread = self._write if writes else self._read
         for table, column, kind in _VALUES:
             last: int | None = 0
             while last is not None:
-                page, last = await self._write(_upgrade, table, column, kind, last, writes)
+                page, last = await on_thread(_upgrade, table, column, kind, last, writes)
                 yield page
 
     async def _names(self, query: str) -> AsyncIterator[str]:

@@ -3,6 +3,7 @@
 import sqlite3
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,24 @@ from msgspec.structs import replace
 from bot.adapters.dynamodb_store import CHUNK, DynamoDBStore
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.errors import NewerSchema
-from bot.messages import Answered, ChatSettings, Ended, Head, Profile, Reminder, Reply, Summary, ToolRun, encode
+from bot.messages import (
+    Answered,
+    Asked,
+    ChatSettings,
+    Ended,
+    Head,
+    Inbound,
+    Numbered,
+    Person,
+    Place,
+    Profile,
+    Reminder,
+    Reply,
+    Summary,
+    ToolRun,
+    Turn,
+    encode,
+)
 from bot.ports import Archive, Change, Receipt, Upgraded
 from bot.schema import (
     ENTRY,
@@ -266,6 +284,26 @@ async def test_what_a_newer_kabar_stored_is_read_by_nobody_older_and_stays_as_it
     assert (await total(store.upgraded(writes=True))).old == 0
     await rewrite(store, lambda data: data.replace(NEWER, MARK), written_by=SCHEMA)
     assert await store.inbox(CHAT) == [said(1)]
+
+
+async def test_a_file_that_an_early_version_made_is_opened_and_its_turn_goes_on(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    """As the commit in its name wrote it, a turn cut in the middle."""
+    with closing(sqlite3.connect(tmp_path / "old.sqlite3")) as database:
+        database.executescript((STORED / "sqlite-8ceb4fb.sql").read_text())
+    early = SQLiteStore(tmp_path / "old.sqlite3", clock)
+    ann, place = Person("telegram:1", "Ann", "en"), Place("telegram:1", "1")
+    hi = Inbound(place, "m", "1", ann, 1, text="hi")
+    record = [Numbered(1, Asked("t", (hi,))), Numbered(2, Ended("t", "failed"))]
+    assert await early.record("telegram:1", 1) == record
+
+    head = await claimed(early, clock, "b", "telegram:1")
+    assert head.turn == Turn(id="t", place=place, asker=ann, began=1, first=1, inbox=("1#m",))
+    assert (await total(early.upgraded(writes=True))) == Upgraded(seen=5, old=5)
+    await early.commit(head, Change(done=head.turn.inbox, release=True))
+    assert await early.record("telegram:1", 1) == record
+    early.close()
 
 
 # Changing what is stored
