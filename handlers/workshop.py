@@ -18,6 +18,8 @@ from bot.approvals import Gate
 from bot.attachments import Attachments
 from bot.beginning import Beginnings
 from bot.budget import Budget
+from bot.channels.late import LateChannels
+from bot.channels.telegram.late import LateTelegram
 from bot.context import marks
 from bot.doorstep import Doorstep
 from bot.folding import Folding
@@ -99,7 +101,7 @@ class Parts(Struct, frozen=True):
 
 class Workshop(Struct, frozen=True):
     turns: Turns
-    channels: dict[str, Channel]
+    channels: Mapping[str, Channel]
     close: Callable[[], Awaitable[None]]
 
 
@@ -130,7 +132,7 @@ def make_workshop(
     remote = provider.files()
     hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, owned.skills, remote), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools, *theirs]
-    channels = {**_channels(settings, blobs), **more_channels}
+    channels = LateChannels(_channels(settings, blobs) | {name: _made(each) for name, each in more_channels.items()})
     attachments = Attachments(channels, blobs, reader, clock)
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
     people = People(store, channels, access, clock)
@@ -218,8 +220,7 @@ def make_workshop(
         await provider.close()
         if transcription:
             await transcription.close()
-        for channel in channels.values():
-            await channel.close()
+        await channels.close()
 
     return Workshop(turns, channels, close)
 
@@ -301,24 +302,45 @@ def _millionths(dollars: float) -> int | None:
     return round(dollars * 1_000_000) or None
 
 
-def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
-    """Only the SDKs of the platforms that are set up are loaded: each costs a start a tenth of a second."""
-    channels: dict[str, Channel] = {}
+def _channels(settings: Settings, blobs: Blobs) -> dict[str, Callable[[], Channel]]:
+    """Of the platforms that are set up, by name: each loads an SDK, which takes a tenth of a second."""
+    channels: dict[str, Callable[[], Channel]] = {}
     if settings.telegram_bot_token:
+        channels["telegram"] = lambda: _telegram(settings)
+    if settings.slack_bot_token:
+        channels["slack"] = lambda: _slack(settings)
+    if settings.kabar_a2a_keys:
+        channels["a2a"] = lambda: _a2a(blobs)
+    return channels
+
+
+def _telegram(settings: Settings) -> Channel:
+    drafts = settings.kabar_telegram_drafts == "on"
+
+    def load() -> Callable[[], Channel]:
         from bot.channels.telegram.send import TelegramChannel, telegram_bot
 
-        bot = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
-        channels["telegram"] = TelegramChannel(bot, drafts=settings.kabar_telegram_drafts == "on")
-    if settings.slack_bot_token:
-        from bot.channels.slack.home import welcome
-        from bot.channels.slack.send import SlackChannel
+        token, server = settings.telegram_bot_token, settings.telegram_api_base_url
+        return lambda: TelegramChannel(telegram_bot(token, server), drafts=drafts)
 
-        channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
-    if settings.kabar_a2a_keys:
-        from bot.channels.a2a.send import A2AChannel
+    return LateTelegram(load, drafts=drafts)
 
-        channels["a2a"] = A2AChannel(blobs)
-    return channels
+
+def _slack(settings: Settings) -> Channel:
+    from bot.channels.slack.home import welcome
+    from bot.channels.slack.send import SlackChannel
+
+    return SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
+
+
+def _a2a(blobs: Blobs) -> Channel:
+    from bot.channels.a2a.send import A2AChannel
+
+    return A2AChannel(blobs)
+
+
+def _made(channel: Channel) -> Callable[[], Channel]:
+    return lambda: channel
 
 
 def _owned(folder: str, tools: Collection[str], values: Mapping[str, str]) -> Owned:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from scripts import lazy, lighten
 from scripts.imports import ROOT, reach, source_of
 from scripts.pythons import find_python
 
@@ -106,7 +107,9 @@ def read_files(folder: Path) -> list[Path]:
 def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     """The folder of this function's pinned libraries for this target, from the cache or made now."""
     requirements = ROOT / "requirements" / f"{FUNCTIONS[function].requirements}.txt"
-    recipe = [*target, "compiled" if compiler else "sources", requirements.read_text(), Path(__file__).read_text()]
+    makers = [Path(maker) for maker in (__file__, lazy.__file__, lighten.__file__)]
+    inputs = [file.read_text() for file in (requirements, *makers)]
+    recipe = [*target, "compiled" if compiler else "sources", *inputs]
     made = ROOT / ".cache" / "dependencies" / hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
     if made.exists():
         return made
@@ -115,6 +118,7 @@ def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
         folder = Path(workshop, "libraries")
         _install(requirements, target, folder)
         _prune(folder)
+        lighten.lighten(folder, SERVICES)
         _compile(folder, compiler, ["."])
         # Two builds at once make the same folder: whoever is second keeps the first one's.
         if not made.exists():
@@ -131,6 +135,10 @@ def unused(file: PurePosixPath) -> bool:
     """Whether the running function never reads this file of an installed library (path relative to the package)."""
     match file.parts:
         case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_]:
+            return True
+        case ["anthropic", "_vendor", "httpx_aiohttp", *_]:
+            return True  # where it finds it, the SDK loads aiohttp, which is here for Slack
+        case ["botocore", "data", _, _, "examples-1.json"]:
             return True
         case [_, *folders, _] if "tests" in folders:
             return True

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-ANSWER = '''
+ANSWER = """
 
 def __getattr__(name):
     import importlib
@@ -32,7 +32,7 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_MODULES, *_NAMES, *_MADE})
-'''
+"""
 
 
 def make_lazy(folder: Path) -> int:
@@ -170,4 +170,3 @@ def _assigned(node: ast.stmt) -> set[str]:
 def _used(nodes: list[ast.stmt] | list[ast.expr]) -> set[str]:
     found = (inner for node in nodes for inner in ast.walk(node))
     return {node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-
