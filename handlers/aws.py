@@ -1,7 +1,7 @@
 """AWS clients and the secrets that lie there. Clients are made on first use: importing this asks nobody anything.
 
-They are boto3's own, made without boto3: what that adds, resources and parallel transfers, nobody uses here, and loading
-it takes a tenth of the webhook's start.
+They are boto3's own, made without boto3: what that adds, resources and parallel transfers, nobody uses here, and it
+would take a tenth of the webhook's start.
 """
 
 import asyncio

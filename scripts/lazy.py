@@ -1,8 +1,8 @@
 """Packages whose ``__init__`` hands on what their modules define, made to load each name when it is asked for.
 
-``import anthropic`` loads some 3,200 modules where a turn needs a few hundred, because its packages name all their types
+``import anthropic`` loads some 3,200 modules where a turn needs a few dozen, because its packages name all their types
 in their ``__init__``. PEP 562 lets a package answer for a name when somebody asks: in the package built for Lambda it
-does so, and all that can be imported from the library can be imported from there too (tests/packages/test_lazy.py).
+does so, and all that can be imported from the library can be imported from there too (tests/packages/test_lighter.py).
 
 Made lazy are statements ``from .module import name``, with a star too, and aliases made of such names. Names that the
 ``__init__`` uses itself stay as they are, and so do those that a module beside it has too.

@@ -1,7 +1,7 @@
 """Libraries made quicker to load, in the packages for Lambda: nothing that is used of them is gone or does otherwise.
 
-**botocore** reads its services' models as compressed JSON that is mostly documentation, and the addresses of 400 services
-where seven are called: both are left out, which takes two thirds off the making of a client.
+**botocore** reads its services' models as compressed JSON that is mostly documentation, and the addresses of hundreds
+of services where seven are called: both are left out, which takes two thirds off the making of a client.
 
 **anthropic** loads 3,200 modules, most of them types that nobody here names: its packages are made lazy
 (``scripts/lazy.py``), and what it loads for tracing and for errors it loads when there is something to trace, or an

@@ -1,4 +1,4 @@
-"""Claude on Amazon Bedrock: Anthropic's SDK with requests signed by AWS. A room of its own, as it takes long to load."""
+"""Claude on Amazon Bedrock: Anthropic's SDK with requests signed by AWS. In a file of its own: it is long to load."""
 
 import anthropic
 import httpx2
