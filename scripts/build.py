@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -106,10 +106,15 @@ def read_files(folder: Path) -> list[Path]:
 
 def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     """The folder of this function's pinned libraries for this target, from the cache or made now."""
-    requirements = ROOT / "requirements" / f"{FUNCTIONS[function].requirements}.txt"
+    return libraries([FUNCTIONS[function].requirements], target, compiler)
+
+
+def libraries(lists: Sequence[str], target: Target, compiler: Path | None, *, as_they_are: bool = False) -> Path:
+    """The same for these pinned lists together; ``as_they_are``: nothing of them left out or changed."""
+    requirements = [ROOT / "requirements" / f"{name}.txt" for name in lists]
     makers = [Path(maker) for maker in (__file__, lazy.__file__, lighten.__file__)]
-    inputs = [file.read_text() for file in (requirements, *makers)]
-    recipe = [*target, "compiled" if compiler else "sources", *inputs]
+    kind = ["compiled" if compiler else "sources", "whole" if as_they_are else "light"]
+    recipe = [*target, *kind, *(file.read_text() for file in (*requirements, *makers))]
     made = ROOT / ".cache" / "dependencies" / hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
     if made.exists():
         return made
@@ -117,8 +122,9 @@ def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     with tempfile.TemporaryDirectory(dir=made.parent, prefix="making-") as workshop:
         folder = Path(workshop, "libraries")
         _install(requirements, target, folder)
-        _prune(folder)
-        lighten.lighten(folder, SERVICES)
+        if not as_they_are:
+            _prune(folder)
+            lighten.lighten(folder, SERVICES)
         _compile(folder, compiler, ["."])
         # Two builds at once make the same folder: whoever is second keeps the first one's.
         if not made.exists():
@@ -151,7 +157,7 @@ def unused(file: PurePosixPath) -> bool:
             return file.suffix in SOURCES_NOT_RUN
 
 
-def _install(requirements: Path, target: Target, folder: Path) -> None:
+def _install(requirements: Sequence[Path], target: Target, folder: Path) -> None:
     machine = MACHINES[target.arch]
     platforms = [word for glibc in GLIBC for word in ("--platform", f"{glibc}_{machine}")]
     command = [sys.executable, "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "install"]
@@ -159,7 +165,8 @@ def _install(requirements: Path, target: Target, folder: Path) -> None:
     # The list is complete, so nothing is resolved: what is tested is what is shipped. It is for the target's Python,
     # while pip would look whether the one that it runs on will do.
     chosen = ["--no-deps", "--ignore-requires-python", "--no-compile"]
-    options = [*selection, *chosen, "--target", str(folder), "--requirement", str(requirements)]
+    lists = [word for file in requirements for word in ("--requirement", str(file))]
+    options = [*selection, *chosen, "--target", str(folder), *lists]
     subprocess.run([*command, *options], check=True)
 
 
