@@ -1,9 +1,9 @@
 """A message to a bot whose functions have not started: when does the model hear of it, and the person of the bot?
 
 Ours crosses a queue and starts two functions; the plain way (``plain_handler.py``) is one that answers in place. Of
-each: milliseconds from the platform's request until the model's server has the first request, and of processor time that
-the functions used for it; ``sign_ms`` until the webhook's answer, which in Telegram is itself the typing sign. Runs are
-interleaved, so that a busy moment falls on all; ``least`` is their minimum.
+each: milliseconds from the platform's request until the model's server has the first request, and of processor time
+that the functions used for it; ``sign_ms`` until the webhook's answer, which in Telegram is itself the typing sign.
+Runs are interleaved, so that a busy moment falls on all; ``least`` is their minimum.
 
 Everything is on this machine. On AWS come the network and Lambda's own share of a cold start, for ours twice.
 """

@@ -124,7 +124,7 @@ async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]
     """Of one message to a conversation of so many."""
     store = DynamoDBStore(client, TABLE, SystemClock())
     place = Place(conversation=f"telegram:{length}", chat=str(length))
-    await _fill(store, place, length)
+    await fill(store, place, length)
     del passed[:]
     await accept(_said(length + 1, place), store, NoWake(), SystemClock())
     await _bot(store).handle(place.conversation, Deadline(60))
@@ -138,7 +138,7 @@ async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]
     }
 
 
-async def _fill(store: DynamoDBStore, place: Place, length: int) -> None:
+async def fill(store: DynamoDBStore, place: Place, length: int) -> None:
     """So many messages, half of them the bot's, with the view cut after each turn as a turn does it."""
     head = await store.claim(place.conversation, "filler", int(time.time() * 1000) + 60_000)
     if head is None:
