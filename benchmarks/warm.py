@@ -91,7 +91,7 @@ def _chats(around: Surroundings) -> list[Place]:
     """Private chats of so many people, each a conversation."""
     world, chats = around.simulator.world, [str(FIRST_CHAT + number) for number in range(CHATS)]
     world.chats += [Chat("telegram", chat, "private", "Kabar", (chat,)) for chat in chats]
-    world.people |= {chat: Person(chat, f"Person {chat}", int(chat), f"U{chat}", "en") for chat in chats}
+    world.people = tuple(Person(chat, f"Person {chat}", int(chat), f"U{chat}", "en") for chat in chats)
     return [Place(f"telegram:{chat}", chat) for chat in chats]
 
 
