@@ -13,7 +13,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from benchmarks.in_lambda import Function, Surroundings, functions, plain_settings, surroundings
+from benchmarks.performance_page import Aim, at_most, section, table
 from simulator import slack, telegram
 from simulator.model_reply import Answer
 from simulator.script import reply, text
@@ -54,6 +55,46 @@ class Seen(Struct):
     processors: float = 0.0
     sign: Any = None
     """The webhook's answer."""
+
+
+TIMES_PLAIN = 1.1
+
+
+def aims(figures: Mapping[str, Any]) -> list[Aim]:
+    cold = [
+        at_most(
+            f"all cold, first request to the model for a message in {platform.capitalize()}, times the plain way",
+            TIMES_PLAIN,
+            figures[f"{platform}_times_plain"]["request_ms"],
+        )
+        for platform in ("telegram", "slack")
+    ]
+    signs = figures["typing_in_every_answer"]
+    sign = Aim(
+        "first sign of life in Telegram", "within the webhook's answer", "typing, in all" if signs else "", signs
+    )
+    return [*cold, sign]
+
+
+def markdown(figures: Mapping[str, Any]) -> str:
+    names = {
+        "kabar_telegram": "Kabar, Telegram",
+        "plain_telegram": "the plain way, Telegram",
+        "kabar_slack": "Kabar, Slack",
+        "plain_slack": "the plain way, Slack",
+        "plain_telegram_without_pyc": "the plain way as `sam build` leaves it, Telegram",
+    }
+    columns = ("request_ms", "least_request_ms", "processor_ms", "sign_ms")
+    rows = [(words, *(figures[name][column] for column in columns)) for name, words in names.items()]
+    words = f"""
+        Nothing runs, and somebody writes. Milliseconds from the platform's request until the model is asked, though
+        Kabar starts two functions with a queue between them and reads its secrets from SSM; and until the webhook has
+        answered, which in Telegram shows that it types. Medians of {figures["rounds"]} interleaved rounds. The network
+        and Lambda's own share of a start, two of them for Kabar, are not in it. A function of 1,024 MB has 0.58 of a
+        processor once it has started. SnapStart, where it is switched on, takes the loading out of both starts: what is
+        left then is a restore, which only AWS can do."""
+    head = ["", "model asked, ms", "least", "processor, ms", "webhook answered, ms"]
+    return section("Everything cold", words, table(head, rows))
 
 
 def measure() -> dict[str, Any]:

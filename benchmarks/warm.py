@@ -13,12 +13,13 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 from benchmarks.in_lambda import Function, Surroundings, functions, surroundings
+from benchmarks.performance_page import Aim, at_most, section, table
 from benchmarks.turn import fill
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.clock import SystemClock
@@ -49,6 +50,30 @@ SETTINGS = {
     **{f"KABAR_BUDGET_{scope}": "0" for scope in ("PERSON_DAY", "CHAT_DAY", "DAY", "MONTH")},
 }
 SHORT_ANSWER = "Hello, Ann."
+
+
+FLAT = 1.03
+"""Times what is held after the first hundred turns: Python's own heap breathes by as much."""
+
+
+def aims(figures: Mapping[str, Any]) -> list[Aim]:
+    held = figures["memory_mb"]
+    grown = round(held[str(TURNS)] / held[str(MEASURED_AT[0])], 3)
+    return [at_most(f"memory after {TURNS:,} turns in one process, times that after {MEASURED_AT[0]}", FLAT, grown)]
+
+
+def markdown(figures: Mapping[str, Any]) -> str:
+    turns = [(f"a turn, {int(length):,} entries of history", ms) for length, ms in figures["turn_ms"].items()]
+    rows = [
+        ("a message stored and its chat woken", figures["webhook_ms"]),
+        *turns,
+        ("an event of a long answer", figures["stream_event_ms"]),
+    ]
+    held = [(int(turn), megabytes) for turn, megabytes in figures["memory_mb"].items()]
+    words = f"""
+        Processor time of the running functions, the SDKs of AWS, model and Telegram and AWS's runtime client in it;
+        medians of {figures["runs"]}. What is our own of it is in the next section."""
+    return section("Once they run", words, table(["", "ms"], rows), table(["turns in one process", "MB held"], held))
 
 
 def measure() -> dict[str, Any]:
