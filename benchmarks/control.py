@@ -30,7 +30,8 @@ WAIT = 300.0
 def aims(figures: Mapping[str, Any]) -> list[Aim]:
     turn = figures["long_turn"]
     answered = Aim(
-        f"a turn of {turn['model_calls']} model calls over {turn['invocations']} invocations of {turn['function_seconds']} s",
+        f"a turn of {turn['model_calls']} model calls, over {turn['invocations']} invocations that end after "
+        f"{turn['function_seconds']} s",
         "answered once",
         f"{turn['answers']} answer, after {turn['seconds']} s",
         turn["answers"] == 1,

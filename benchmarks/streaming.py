@@ -95,9 +95,10 @@ def markdown(figures: Mapping[str, Any]) -> str:
         for name in SCENES
     ]
     words = f"""
-        {figures["characters"]:,} characters, {figures["characters_per_second"]} each second, asked for in five places at
-        once. Seconds from the model's first word until people see some, the longest time in which they saw nothing new,
-        and from its last word until all was seen; and calls to the platform, of which one is refused on purpose."""
+        {figures["characters"]:,} characters, {figures["characters_per_second"]} each second, asked for in five places
+        at once. Seconds from the model's first word until people see some, the longest time in which they saw nothing
+        new, and from its last word until all was seen; and calls to the platform, one of which is refused on
+        purpose."""
     head = ["", "first words, s", "longest still, s", "final, s", "calls"]
     return section("A long answer as it grows", words, table(head, rows))
 
