@@ -112,7 +112,7 @@ def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
 def libraries(lists: Sequence[str], target: Target, compiler: Path | None, *, as_they_are: bool = False) -> Path:
     """The same for these pinned lists together; ``as_they_are``: nothing of them left out or changed."""
     requirements = [ROOT / "requirements" / f"{name}.txt" for name in lists]
-    makers = [Path(maker) for maker in (__file__, lazy.__file__, lighten.__file__)]
+    makers = [Path(maker) for maker in (__file__, *(() if as_they_are else (lazy.__file__, lighten.__file__)))]
     kind = ["compiled" if compiler else "sources", "whole" if as_they_are else "light"]
     recipe = [*target, *kind, *(file.read_text() for file in (*requirements, *makers))]
     made = ROOT / ".cache" / "dependencies" / hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]

@@ -59,6 +59,8 @@ def lazy(source: str, file: Path) -> str:
         if (made := _alias(node)) and _used([made[1]]) & (names.keys() | aliases.keys()):
             aliases[made[0]] = made[1]
         elif isinstance(node, ast.ImportFrom) and node.level:
+            if node.level == 1 and node.module:  # to import from a module leaves the module itself there too
+                modules.add(node.module.partition(".")[0])
             eager = []
             for name, origin in _handed_on(node, file):
                 if origin == (".", name):
@@ -71,6 +73,7 @@ def lazy(source: str, file: Path) -> str:
                 kept.append(ast.ImportFrom(node.module, eager, node.level))
         else:
             kept.append(node)
+    modules -= names.keys() | _bound(kept)
     needed = _used(kept)
     while needed & aliases.keys():  # what is made of something is needed with it
         name = (needed & aliases.keys()).pop()
