@@ -50,7 +50,7 @@ async def said_in_telegram(message: dict[str, Any]) -> None:
 
 def handler(event: dict[str, Any], context: Any) -> Any:
     if event["rawPath"].startswith("/slack"):
-        return SlackRequestHandler(slack).handle(event, context)
+        return SlackRequestHandler(slack).handle(event, context)  # type: ignore[no-untyped-call]
     body = base64.b64decode(event["body"]) if event["isBase64Encoded"] else event["body"]
     asyncio.run(said_in_telegram(json.loads(body)["message"]))
     return {"statusCode": 200}

@@ -109,9 +109,10 @@ async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]
     store = DynamoDBStore(client, TABLE, SystemClock())
     place = Place(conversation=f"telegram:{length}", chat=str(length))
     await fill(store, place, length)
-    del passed[:]
-    await accept(_said(length + 1, place), store, NoWake(), SystemClock())
-    await _bot(store).handle(place.conversation, Deadline(60))
+    for number in (length + 1, length + 2):  # of the first it is also noted who the person is
+        del passed[:]
+        await accept(_said(number, place), store, NoWake(), SystemClock())
+        await _bot(store).handle(place.conversation, Deadline(60))
     reads = [each for each in passed if each.operation in READS]
     writes = [each for each in passed if each.operation not in READS]
     return {

@@ -140,7 +140,7 @@ def measure(package: Path) -> Package:
 def unused(file: PurePosixPath) -> bool:
     """Whether the running function never reads this file of an installed library (path relative to the package)."""
     match file.parts:
-        case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_]:
+        case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_] | ["telegram", "ext", *_]:
             return True
         case ["anthropic", "_vendor", "httpx_aiohttp", *_]:
             return True  # where it finds it, the SDK loads aiohttp, which is here for Slack

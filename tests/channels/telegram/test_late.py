@@ -17,19 +17,25 @@ from simulator.app import Simulator, serve, telegram_base_url
 from simulator.deliver import QUICK
 
 CHAT = Place(f"telegram:{telegram.ANN_CHAT}", telegram.ANN_CHAT)
-MANNER = Manner("telegram:1001", "a-mark")
+ANN = Person("telegram:1001", "Ann", "en")
+MANNER = Manner(ANN, "a-mark")
 
 
 class Loading:
-    """What is loaded here is a channel to a simulator; ``threads`` are those that loaded it."""
+    """What is loaded here is a channel to a simulator; ``threads`` are those that loaded it, ``made`` what it made."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.threads: list[threading.Thread] = []
+        self.made: list[Channel] = []
 
     def load(self) -> Callable[[], Channel]:
         self.threads.append(threading.current_thread())
-        return lambda: TelegramChannel(telegram_bot(telegram.TOKEN, telegram_base_url(self.url)))
+        return self._make
+
+    def _make(self) -> Channel:
+        self.made.append(TelegramChannel(telegram_bot(telegram.TOKEN, telegram_base_url(self.url))))
+        return self.made[-1]
 
 
 async def test_the_first_call_loads_the_sdk_beside_the_event_loop_and_arrives() -> None:
@@ -48,33 +54,28 @@ async def test_the_first_call_loads_the_sdk_beside_the_event_loop_and_arrives() 
 
 
 async def test_two_first_calls_at_once_go_through_one_connection_pool() -> None:
-    simulator, made = Simulator(pace=QUICK), []
+    simulator = Simulator(pace=QUICK)
     async with serve(simulator) as url:
         loading = Loading(url)
+        channel = LateTelegram(loading.load)
 
-        def load() -> Callable[[], Channel]:
-            make = loading.load()
-            return lambda: made.append(make()) or made[-1]
-
-        channel = LateTelegram(load)
         await asyncio.gather(channel.typing(CHAT), channel.send(CHAT, Rendered("Hello."), MANNER))
         await channel.typing(CHAT)
         await channel.close()
 
-    assert len(made) == 1
+    assert len(loading.made) == 1
     assert [call.method for call in simulator.world.calls].count("sendChatAction") == 2
 
 
 async def test_what_telegram_need_not_be_asked_needs_no_sdk() -> None:
     loading = Loading("")
     channel = LateTelegram(loading.load, drafts=True)
-    ann = Person("telegram:1001", "Ann", "en")
 
-    assert await channel.introduce(CHAT, ann) == ann
+    assert await channel.introduce(CHAT, ANN) == ANN
     assert await channel.named(CHAT, "Ask @budi") == "Ask @budi"
     assert (await channel.earlier(CHAT, "1"), await channel.find(CHAT, "mark")) == ((), None)
     assert (channel.drafts(CHAT), channel.typing_interval, channel.stop_button) == (True, 4.0, True)
-    await channel.greet(CHAT, ann)
+    await channel.greet(CHAT, ANN)
     await channel.typing(CHAT, active=False)
     await channel.close()
 
