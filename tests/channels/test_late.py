@@ -1,5 +1,7 @@
 """Channels that are made when somebody is to be reached there."""
 
+from functools import partial
+
 import pytest
 
 from bot.channels.late import LateChannels
@@ -12,9 +14,7 @@ class Makers:
 
     def __init__(self, *platforms: str) -> None:
         self.made: list[str] = []
-        self.channels = LateChannels(
-            {platform: lambda platform=platform: self._make(platform) for platform in platforms}
-        )
+        self.channels = LateChannels({platform: partial(self._make, platform) for platform in platforms})
 
     def _make(self, platform: str) -> Channel:
         self.made.append(platform)
