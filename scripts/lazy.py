@@ -9,8 +9,9 @@ Made lazy are statements ``from .module import name``, with a star too, and alia
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ANSWER = """
 
@@ -47,82 +48,83 @@ def make_lazy(folder: Path) -> int:
     return changed
 
 
+class _Plan(NamedTuple):
+    """What stands in an ``__init__`` as before, and what it answers for: submodules, names by where they come from, and
+    what is made of such names."""
+
+    kept: list[ast.stmt]
+    modules: set[str]
+    names: dict[str, tuple[str, str]]
+    made: dict[str, ast.expr]
+
+
 def lazy(source: str, file: Path) -> str:
-    """The source of the package's ``__init__`` at ``file``, made lazy; the same where nothing can be."""
-    tree = ast.parse(source)
-    neighbours = {path.stem for path in file.parent.iterdir()} - {"__init__"}
-    names: dict[str, tuple[str, str]] = {}
-    modules: set[str] = set()
-    kept: list[ast.stmt] = []
-    aliases: dict[str, ast.expr] = {}
-    for node in tree.body:
-        if (made := _alias(node)) and _used([made[1]]) & (names.keys() | aliases.keys()):
-            aliases[made[0]] = made[1]
+    """The source of the package's ``__init__`` at ``file``, made lazy; the same where nothing can be, or it is already."""
+    body = ast.parse(source).body
+    plan = _planned(body, file)
+    return _written(plan) if (plan.names or plan.modules) and "__getattr__" not in _bound(body) else source
+
+
+def _planned(body: list[ast.stmt], file: Path) -> _Plan:
+    neighbours = {path.stem for path in file.parent.iterdir()}
+    needed = _needed(body)
+    plan = _Plan([], set(), {}, {})
+    for node in body:
+        if alias := _alias(node):
+            if alias[0] in needed or not _used([alias[1]]) & (plan.names.keys() | plan.made.keys()):
+                plan.kept.append(node)
+            else:
+                plan.made[alias[0]] = alias[1]
         elif isinstance(node, ast.ImportFrom) and node.level:
-            if node.level == 1 and node.module:  # to import from a module leaves the module itself there too
-                modules.add(node.module.partition(".")[0])
-            eager = []
-            for name, origin in _handed_on(node, file):
-                if origin == (".", name):
-                    modules.add(name)
-                elif name in neighbours:
-                    eager.append(ast.alias(origin[1], name))
-                else:
-                    names[name] = origin
-            if eager:
-                kept.append(ast.ImportFrom(node.module, eager, node.level))
+            _plan_import(node, file, neighbours, needed, plan)
         else:
-            kept.append(node)
-    modules -= names.keys() | _bound(kept)
-    needed = _used(kept)
-    while needed & aliases.keys():  # what is made of something is needed with it
-        name = (needed & aliases.keys()).pop()
-        kept.append(ast.Assign([ast.Name(name, ast.Store())], aliases.pop(name), lineno=0))
-        needed = _used(kept)
-    if not names and not modules:
-        return source
-    early = [_import(name, names.pop(name)) for name in sorted(needed & names.keys())]
-    early += [ast.ImportFrom(None, [ast.alias(name)], 1) for name in sorted(needed & modules)]
-    modules -= needed
-    return _written(kept, early, names, modules, aliases)
+            plan.kept.append(node)
+    plan.modules.difference_update(_bound(plan.kept), plan.names, plan.made)
+    return plan
 
 
-def _written(
-    kept: list[ast.stmt],
-    early: list[ast.stmt],
-    names: Mapping[str, tuple[str, str]],
-    modules: set[str],
-    aliases: Mapping[str, ast.expr],
-) -> str:
-    at = sum(1 for node in kept[:2] if _comes_first(node))
+def _plan_import(node: ast.ImportFrom, file: Path, neighbours: set[str], needed: set[str], plan: _Plan) -> None:
+    if node.level == 1 and node.module:  # to import from a module leaves the module itself there too
+        plan.modules.add(node.module.partition(".")[0])
+    eager = []
+    for name, its_name in _handed_on(node, file):
+        if node.module and name not in neighbours | needed:
+            plan.names[name] = ("." * node.level + node.module, its_name)
+        elif not node.module and node.level == 1 and name == its_name and name in neighbours - needed:
+            plan.modules.add(name)
+        else:
+            eager.append(ast.alias(its_name, name if name != its_name else None))
+    if eager:
+        plan.kept.append(ast.ImportFrom(node.module, eager, node.level))
+
+
+def _needed(body: list[ast.stmt]) -> set[str]:
+    """Names that the ``__init__`` uses itself, and those that such a name is made of."""
+    aliases = dict(alias for node in body if (alias := _alias(node)))
+    needed = _used([node for node in body if not _alias(node)])
+    while more := _used([aliases[name] for name in needed & aliases.keys()]) - needed:
+        needed |= more
+    return needed
+
+
+def _written(plan: _Plan) -> str:
+    later = plan.names.keys() | plan.made.keys()
     makers = []
-    for name, value in aliases.items():
-        lines = [ast.unparse(_import(used, names[used])) for used in sorted(_used([value]) & names.keys())]
+    for name, value in plan.made.items():
+        lines = [f"{used} = __getattr__({used!r})" for used in sorted(_used([value]) & later)]
         makers.append("\n    ".join([f"def _make_{name}():", *lines, f"return {ast.unparse(value)}"]))
     parts = [
-        ast.unparse(ast.Module([*kept[:at], *early, *kept[at:]], [])),
+        ast.unparse(ast.Module(plan.kept, [])),
         *makers,
-        f"_MODULES = {sorted(modules)!r}",
-        f"_NAMES = {dict(names)!r}",
-        f"_MADE = {{{', '.join(f'{name!r}: _make_{name}' for name in aliases)}}}",
+        f"_MODULES = {sorted(plan.modules)!r}",
+        f"_NAMES = {plan.names!r}",
+        f"_MADE = {{{', '.join(f'{name!r}: _make_{name}' for name in plan.made)}}}",
     ]
     # A star hands on what is lazy too only where the names are listed.
-    if "__all__" not in {name for node in kept for name in _assigned(node)}:
-        public = sorted(name for name in {*names, *modules, *aliases, *_bound(kept)} if not name.startswith("_"))
+    if "__all__" not in {name for node in plan.kept for name in _assigned(node)}:
+        public = sorted(name for name in later | plan.modules | _bound(plan.kept) if not name.startswith("_"))
         parts.append(f"__all__ = {public!r}")
     return "\n".join(parts) + ANSWER
-
-
-def _comes_first(node: ast.stmt) -> bool:
-    """A docstring, or an import from the future."""
-    docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
-
-
-def _import(name: str, origin: tuple[str, str]) -> ast.stmt:
-    module, its_name = origin
-    level = len(module) - len(module.lstrip("."))
-    return ast.ImportFrom(module[level:] or None, [ast.alias(its_name, name if name != its_name else None)], level)
 
 
 def _alias(node: ast.stmt) -> tuple[str, ast.expr] | None:
@@ -132,14 +134,13 @@ def _alias(node: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _handed_on(node: ast.ImportFrom, file: Path) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Each name that an import binds, with the module it comes from and its name there."""
-    module = "." * node.level + (node.module or "")
+def _handed_on(node: ast.ImportFrom, file: Path) -> Iterator[tuple[str, str]]:
+    """Each name that an import binds, with its name where it comes from."""
     for alias in node.names:
         if alias.name == "*":
-            yield from ((name, (module, name)) for name in _public(file, node))
+            yield from ((name, name) for name in _public(file, node))
         else:
-            yield alias.asname or alias.name, (module, alias.name)
+            yield alias.asname or alias.name, alias.name
 
 
 def _public(file: Path, node: ast.ImportFrom) -> list[str]:

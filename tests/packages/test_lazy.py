@@ -49,6 +49,7 @@ def loaded() -> set[str]:
 
 def test_a_name_loads_its_module_and_no_other(shop: Path) -> None:
     assert make_lazy(shop) == 2
+    assert make_lazy(shop) == 0
     package = importlib.import_module("shop")
     at_first = loaded()
     assert package.Cash.__name__ == "Cash"
