@@ -59,7 +59,7 @@ class _Plan(NamedTuple):
 
 
 def lazy(source: str, file: Path) -> str:
-    """The source of the package's ``__init__`` at ``file``, made lazy; the same where nothing can be, or it is already."""
+    """The source of the package's ``__init__`` at ``file``, made lazy; the same where nothing can be, or is already."""
     body = ast.parse(source).body
     plan = _planned(body, file)
     return _written(plan) if (plan.names or plan.modules) and "__getattr__" not in _bound(body) else source
