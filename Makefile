@@ -47,7 +47,7 @@ validate: .venv/sam/.ready ## Check the AWS template, offline
 	.venv/sam/bin/sam validate --lint --region eu-central-1 --template infra/template.yaml
 
 .PHONY: bench
-bench: .venv/dev/.ready libraries ## Measure starts and turns; prints JSON
+bench: .venv/dev/.ready .venv/emulator/.ready libraries ## Measure starts, turns and more, for some eight minutes: docs/performance.md, and JSON
 	@.venv/dev/bin/python -m benchmarks
 
 .PHONY: chaos

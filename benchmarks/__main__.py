@@ -1,30 +1,86 @@
-"""The measurements of this folder, as one JSON object: ``make bench``.
+"""The measurements of this folder, as one JSON object, and the page that tells them: ``make bench``.
 
-    python -m benchmarks            all but those that take minutes
-    python -m benchmarks start      only these
+    python -m benchmarks            all but those that take long, and docs/performance.md
+    python -m benchmarks start      only these, and no page
+    python -m benchmarks --page figures.json    only the page, of figures that were printed before
 
 A measurement is a module here without an underscore in its name, with ``def measure() -> dict``: figures by name, JSON
-values only.
+values only. It may have ``def aims(figures) -> list[Aim]``, and ``def markdown(figures) -> str``: its section of the
+page.
 """
 
+import argparse
 import importlib
 import json
+import os
 import pkgutil
+import platform
 import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import benchmarks
+from benchmarks.performance_page import PAGE, page
 
 ON_REQUEST = {"histories", "load", "misconfigured", "records", "rendering", "scale", "security"}
 """Take minutes: measured only where they are named."""
+FIRST = ("start", "cold", "warm", "turn")
+"""What the page begins with; the others follow by name."""
 
 
 def main() -> None:
-    known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if "_" not in module.name]
-    names = sys.argv[1:] or [name for name in known if name not in ON_REQUEST]
-    unknown = set(names) - set(known)
-    if unknown:
-        sys.exit(f"There is no measurement {', '.join(sorted(unknown))}: choose from {', '.join(known)}.")
-    print(json.dumps({name: importlib.import_module(f"benchmarks.{name}").measure() for name in names}, indent=2))
+    known = {module.name for module in pkgutil.iter_modules(benchmarks.__path__) if "_" not in module.name}
+    arguments = _arguments()
+    if arguments.page:
+        run = json.loads(arguments.page.read_text())
+        _write(run)
+        return
+    if unknown := set(arguments.names) - known:
+        sys.exit(f"There is no measurement {', '.join(sorted(unknown))}: choose from {', '.join(sorted(known))}.")
+    names = arguments.names or [*FIRST, *sorted(known - ON_REQUEST - set(FIRST))]
+    run = _measured(names)
+    print(json.dumps(run, indent=2))
+    if not arguments.names:
+        _write(run)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and tell it as JSON.")
+    parser.add_argument("names", nargs="*", help="measurements; without any all that do not take long, and the page")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write only the page, of this file's figures")
+    return parser.parse_args()
+
+
+def _measured(names: Sequence[str]) -> dict[str, Any]:
+    figures, took = {}, {}
+    load = os.getloadavg()[0]
+    for name in names:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        began = time.monotonic()
+        figures[name] = _module(name).measure()
+        took[name] = round(time.monotonic() - began)
+    machine = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "busy processors before": round(load, 1),
+        "Python": platform.python_version(),
+        "seconds taken": sum(took.values()),
+    }
+    return {"machine": machine, "took_s": took, **figures}
+
+
+def _write(run: dict[str, Any]) -> None:
+    modules = {name: _module(name) for name in run["took_s"]}
+    PAGE.write_text(page(run, modules, run["machine"]))
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"benchmarks.{name}")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ from ``/stop`` in the middle of a stream until the person sees it.
 import asyncio
 import statistics
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from benchmarks.performance_page import Aim, at_most
 from simulator.app import Simulator, serve
 from simulator.deliver import QUICK
 from simulator.script import Line, call, reply, scripted, text
@@ -21,7 +23,20 @@ ANN = "1001"
 CALLS = 12
 FUNCTION_SECONDS = 40
 STOPS = 5
+STOP_SECONDS = 2.0
 WAIT = 300.0
+
+
+def aims(figures: Mapping[str, Any]) -> list[Aim]:
+    turn = figures["long_turn"]
+    answered = Aim(
+        f"a turn of {turn['model_calls']} model calls, over {turn['invocations']} invocations that end after "
+        f"{turn['function_seconds']} s",
+        "answered once",
+        f"{turn['answers']} answer, after {turn['seconds']} s",
+        turn["answers"] == 1,
+    )
+    return [answered, at_most("from /stop until it is seen, longest", STOP_SECONDS, figures["stop"]["longest_s"], " s")]
 
 
 def measure() -> dict[str, Any]:

@@ -18,7 +18,7 @@ import math
 import re
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import count, pairwise
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import Any
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from benchmarks.performance_page import Aim, at_most, section, table
 from bot.cli.serve import OneDoor
 from bot.cli.wiring import local
 from bot.governor import loop_time
@@ -47,6 +48,7 @@ SETTLING = 60.0
 """Seconds the bot has, at most, to show what is left when the model is done."""
 
 Figures = dict[str, Any]
+SHOWN = ("first_words_s", "longest_still_s", "final_s")
 
 
 class Scene(Struct, frozen=True):
@@ -76,6 +78,29 @@ SCENES = {
     "slack_thread": Scene("slack", slack.GENERAL, "@Kabar tell me all", "chat.appendStream"),
     "slack_direct": Scene("slack", slack.ANN_DM, "Tell me all", "chat.update"),
 }
+
+
+def aims(figures: Mapping[str, Any]) -> list[Aim]:
+    scenes = [figures[name] for name in SCENES]
+    whole, refused = all(each["whole"] for each in scenes), sum(each["limit_exceeded"] for each in scenes)
+    return [
+        Aim("a long answer on both platforms", "whole, once and in order", "it is" if whole else "it is not", whole),
+        at_most("calls refused for their number while it grows", 0, refused),
+    ]
+
+
+def markdown(figures: Mapping[str, Any]) -> str:
+    rows = [
+        (name.replace("_", " "), *(figures[name][each] for each in SHOWN), sum(figures[name]["calls"].values()))
+        for name in SCENES
+    ]
+    words = f"""
+        {figures["characters"]:,} characters, {figures["characters_per_second"]} each second, asked for in five places
+        at once. Seconds from the model's first word until people see some, the longest time in which they saw nothing
+        new, and from its last word until all was seen; and calls to the platform, one of which is refused on
+        purpose."""
+    head = ["", "first words, s", "longest still, s", "final, s", "calls"]
+    return section("A long answer as it grows", words, table(head, rows))
 
 
 def measure() -> Figures:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from bot.media import usable
-from bot.messages import Json, whole
+from bot.messages import Json, encode, whole
 
 THINKING = ("thinking", "redacted_thinking")
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
@@ -49,7 +49,7 @@ def text(words: str) -> Json:
 def clean(value: T) -> T:
     """The same JSON value without lone surrogates, which no UTF-8 can carry."""
     try:
-        json.dumps(value, ensure_ascii=False).encode()
+        encode(value)
     except UnicodeEncodeError:
         cleaned: T = _clean(value)
         return cleaned

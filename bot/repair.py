@@ -66,9 +66,9 @@ def _joined(messages: Iterable[Json]) -> list[Json]:
             continue
         last = joined[-1] if joined else None
         if last and last["role"] == message["role"] and not _calls(last):
-            last["content"] += message["content"]
+            joined[-1] = {**last, "content": [*last["content"], *message["content"]]}
         else:
-            joined.append({**message, "content": [*message["content"]]})
+            joined.append(message)
     return joined
 
 
@@ -85,17 +85,25 @@ def _answered(messages: Iterable[Json]) -> Iterator[Json]:
     open_calls: list[tuple[str, str]] = []
     for message in messages:
         if message["role"] == "user":
-            yield _with_results(message, open_calls)
+            yield _with_results(message, open_calls) if open_calls or _returns(message) else message
             open_calls = []
             continue
         if open_calls:
             yield _with_results({"role": "user", "content": []}, open_calls)
+            open_calls = []
+        if not _calls(message):
+            yield message
+            continue
         content = [_named(block, taken) if block["type"] == "tool_use" else block for block in message["content"]]
         sent = {**message, "content": content}
         open_calls = [(_id(before), now["id"]) for before, now in zip(_calls(message), _calls(sent), strict=True)]
         yield sent
     if open_calls:
         yield _with_results({"role": "user", "content": []}, open_calls)
+
+
+def _returns(message: Json) -> bool:
+    return any(block["type"] == "tool_result" for block in message["content"])
 
 
 def _id(call: Json) -> str:
@@ -137,6 +145,9 @@ def _once(messages: Iterable[Json]) -> Iterator[Json]:
     """Each call of the provider's tools once: a reply that was stored twice repeats them."""
     seen: set[str] = set()
     for message in messages:
+        if not any(block["type"] in SERVER_CALLS for block in message["content"]):
+            yield message
+            continue
         content = []
         for block in message["content"]:
             if block["type"] in SERVER_CALLS:
@@ -154,6 +165,9 @@ def _with_partners(messages: Sequence[Json]) -> Iterator[Json]:
     said. A call may only be open at the very end: the provider goes on with it.
     """
     for run in _runs(messages):
+        if not any(_is_servers(block) for message in run for block in message["content"]):
+            yield from run
+            continue
         whole = _whole_pairs(run, keep_open=not _speaks(run[-1]))
         for message in run:
             content = [block for block in message["content"] if not _is_servers(block) or id(block) in whole]
@@ -248,6 +262,8 @@ def _without_thoughts(message: Json) -> Json:
 
 def _without_last_thoughts(message: Json) -> Json:
     """A message may not end with a thought."""
+    if not (message["content"] and _is_thought(message["content"][-1])):
+        return message
     content = [*message["content"]]
     while content and _is_thought(content[-1]):
         content.pop()

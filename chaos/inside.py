@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 
 import bot.channels.slack.send
-import bot.channels.telegram.send  # noqa: F401  # the worker loads both at its first event
+import bot.channels.telegram.send  # noqa: F401  # else each process loads them anew for its first message
 from bot import logs
 from bot.toolkit import Tool, tool
 from handlers import webhook

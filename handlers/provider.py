@@ -4,7 +4,7 @@ from anthropic import AsyncAnthropic
 from msgspec.structs import replace
 
 from bot.adapters.anthropic_files import AnthropicFiles
-from bot.adapters.anthropic_model import PATIENT, AnthropicModel, Client, bedrock_client, client
+from bot.adapters.anthropic_model import PATIENT, TIMEOUT, AnthropicModel, Client, client
 from bot.errors import ConfigError
 from bot.models import ModelFacts, facts_of, on_bedrock, with_features
 from bot.ports import ProviderFiles
@@ -52,7 +52,9 @@ class Provider:
 
 def _client(kind: str, settings: Settings) -> Client:
     if kind == "bedrock":
-        return bedrock_client(settings.aws_region, settings.anthropic_bedrock_base_url)
+        from bot.adapters.anthropic_bedrock import bedrock_client
+
+        return bedrock_client(settings.aws_region, settings.anthropic_bedrock_base_url, TIMEOUT)
     if lacks_key(settings):
         raise ConfigError("Set ANTHROPIC_API_KEY, or try the bot without one: make run.")
     if kind == "anthropic":

@@ -19,6 +19,8 @@ from bot.approvals import Gate
 from bot.attachments import Attachments
 from bot.beginning import Beginnings
 from bot.budget import Budget
+from bot.channels.late import LateChannels
+from bot.channels.telegram.late import LateTelegram
 from bot.context import marks
 from bot.doorstep import Doorstep
 from bot.errors import ConfigError
@@ -109,7 +111,7 @@ class Parts(Struct, frozen=True):
 
 class Workshop(Struct, frozen=True):
     turns: Turns
-    channels: dict[str, Channel]
+    channels: Mapping[str, Channel]
     close: Callable[[], Awaitable[None]]
 
 
@@ -140,7 +142,7 @@ def make_workshop(
     remote = provider.files()
     hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, owned.skills, remote), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools, *theirs]
-    channels = {**_channels(settings, parts), **more_channels}
+    channels = LateChannels(_channels(settings, parts) | {name: _made(each) for name, each in more_channels.items()})
     attachments = Attachments(channels, blobs, reader, clock)
     access = read_access(settings.kabar_owner, settings.kabar_allowed_users, exact=many_workspaces(settings))
     people = People(store, channels, access, clock)
@@ -230,8 +232,7 @@ def make_workshop(
         await provider.close()
         if transcription:
             await transcription.close()
-        for channel in channels.values():
-            await channel.close()
+        await channels.close()
 
     return Workshop(turns, channels, close)
 
@@ -324,24 +325,45 @@ def _millionths(dollars: float) -> int | None:
     return round(dollars * 1_000_000) or None
 
 
-def _channels(settings: Settings, parts: Parts) -> dict[str, Channel]:
-    """Only the SDKs of the platforms that are set up are loaded: each costs a start a tenth of a second."""
-    channels: dict[str, Channel] = {}
+def _channels(settings: Settings, parts: Parts) -> dict[str, Callable[[], Channel]]:
+    """Of the platforms that are set up, by name: each loads an SDK, which takes a tenth of a second."""
+    channels: dict[str, Callable[[], Channel]] = {}
     if settings.telegram_bot_token:
+        channels["telegram"] = lambda: _telegram(settings)
+    if settings.slack_bot_token or many_workspaces(settings):
+        channels["slack"] = lambda: _slack(settings, parts)
+    if settings.kabar_a2a_keys:
+        channels["a2a"] = lambda: _a2a(parts.blobs)
+    return channels
+
+
+def _telegram(settings: Settings) -> Channel:
+    drafts = settings.kabar_telegram_drafts == "on"
+
+    def load() -> Callable[[], Channel]:
         from bot.channels.telegram.send import TelegramChannel, telegram_bot
 
-        bot = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
-        channels["telegram"] = TelegramChannel(bot, drafts=settings.kabar_telegram_drafts == "on")
-    if settings.slack_bot_token or many_workspaces(settings):
-        from bot.channels.slack.home import welcome
-        from bot.channels.slack.send import SlackChannel
+        token, server = settings.telegram_bot_token, settings.telegram_api_base_url
+        return lambda: TelegramChannel(telegram_bot(token, server), drafts=drafts)
 
-        channels["slack"] = SlackChannel(_slack_tokens(settings, parts), settings.slack_api_base_url, greeting=welcome)
-    if settings.kabar_a2a_keys:
-        from bot.channels.a2a.send import A2AChannel
+    return LateTelegram(load, drafts=drafts)
 
-        channels["a2a"] = A2AChannel(parts.blobs)
-    return channels
+
+def _slack(settings: Settings, parts: Parts) -> Channel:
+    from bot.channels.slack.home import welcome
+    from bot.channels.slack.send import SlackChannel
+
+    return SlackChannel(_slack_tokens(settings, parts), settings.slack_api_base_url, greeting=welcome)
+
+
+def _a2a(blobs: Blobs) -> Channel:
+    from bot.channels.a2a.send import A2AChannel
+
+    return A2AChannel(blobs)
+
+
+def _made(channel: Channel) -> Callable[[], Channel]:
+    return lambda: channel
 
 
 def _slack_tokens(settings: Settings, parts: Parts) -> "Tokens":

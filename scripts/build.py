@@ -16,10 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from scripts import lazy, lighten
 from scripts.imports import ROOT, reach, source_of
 from scripts.pythons import find_python
 
@@ -107,8 +108,15 @@ def read_files(folder: Path) -> list[Path]:
 
 def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     """The folder of this function's pinned libraries for this target, from the cache or made now."""
-    requirements = ROOT / "requirements" / f"{FUNCTIONS[function].requirements}.txt"
-    recipe = [*target, "compiled" if compiler else "sources", requirements.read_text(), Path(__file__).read_text()]
+    return libraries([FUNCTIONS[function].requirements], target, compiler)
+
+
+def libraries(lists: Sequence[str], target: Target, compiler: Path | None, *, as_they_are: bool = False) -> Path:
+    """The same for these pinned lists together; ``as_they_are``: nothing of them left out or changed."""
+    requirements = [ROOT / "requirements" / f"{name}.txt" for name in lists]
+    makers = [Path(maker) for maker in (__file__, *(() if as_they_are else (lazy.__file__, lighten.__file__)))]
+    kind = ["compiled" if compiler else "sources", "whole" if as_they_are else "light"]
+    recipe = [*target, *kind, *(file.read_text() for file in (*requirements, *makers))]
     made = ROOT / ".cache" / "dependencies" / hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
     if made.exists():
         return made
@@ -116,7 +124,9 @@ def dependencies(function: str, target: Target, compiler: Path | None) -> Path:
     with tempfile.TemporaryDirectory(dir=made.parent, prefix="making-") as workshop:
         folder = Path(workshop, "libraries")
         _install(requirements, target, folder)
-        _prune(folder)
+        if not as_they_are:
+            _prune(folder)
+            lighten.lighten(folder, SERVICES)
         _compile(folder, compiler, ["."])
         # Two builds at once make the same folder: whoever is second keeps the first one's.
         if not made.exists():
@@ -132,7 +142,11 @@ def measure(package: Path) -> Package:
 def unused(file: PurePosixPath) -> bool:
     """Whether the running function never reads this file of an installed library (path relative to the package)."""
     match file.parts:
-        case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_]:
+        case ["bin", *_] | ["boto3", "examples", *_] | ["html_to_markdown", "bin", *_] | ["telegram", "ext", *_]:
+            return True
+        case ["anthropic", "_vendor", "httpx_aiohttp", *_]:
+            return True  # where it finds it, the SDK loads aiohttp, which is here for Slack
+        case ["botocore", "data", _, _, "examples-1.json"]:
             return True
         case [_, *folders, _] if "tests" in folders:
             return True
@@ -145,7 +159,7 @@ def unused(file: PurePosixPath) -> bool:
             return file.suffix in SOURCES_NOT_RUN
 
 
-def _install(requirements: Path, target: Target, folder: Path) -> None:
+def _install(requirements: Sequence[Path], target: Target, folder: Path) -> None:
     machine = MACHINES[target.arch]
     platforms = [word for glibc in GLIBC for word in ("--platform", f"{glibc}_{machine}")]
     command = [sys.executable, "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "install"]
@@ -153,7 +167,8 @@ def _install(requirements: Path, target: Target, folder: Path) -> None:
     # The list is complete, so nothing is resolved: what is tested is what is shipped. It is for the target's Python,
     # while pip would look whether the one that it runs on will do.
     chosen = ["--no-deps", "--ignore-requires-python", "--no-compile"]
-    options = [*selection, *chosen, "--target", str(folder), "--requirement", str(requirements)]
+    lists = [word for file in requirements for word in ("--requirement", str(file))]
+    options = [*selection, *chosen, "--target", str(folder), *lists]
     subprocess.run([*command, *options], check=True)
 
 

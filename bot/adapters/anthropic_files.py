@@ -20,27 +20,27 @@ class AnthropicFiles:
     """Port ``ProviderFiles``. Use it in the event loop of its client."""
 
     def __init__(self, client: AsyncAnthropic) -> None:
-        self._files = client.files
+        self._client = client
 
     async def upload(self, name: str, data: bytes, media_type: str) -> str:
         async with _translated():
-            kept = await self._files.upload(file=(name, data, media_type), expires_in_seconds=EXPIRES)
+            kept = await self._client.files.upload(file=(name, data, media_type), expires_in_seconds=EXPIRES)
         return kept.id
 
     async def about(self, id: str) -> ProviderFile:
         async with _translated():
-            kept = await self._files.retrieve_metadata(id)
+            kept = await self._client.files.retrieve_metadata(id)
         return ProviderFile(kept.filename, kept.mime_type, kept.size_bytes)
 
     async def download(self, id: str) -> bytes:
         async with _translated():
-            response = await self._files.download(id)
+            response = await self._client.files.download(id)
             return await response.read()
 
     async def delete(self, id: str) -> None:
         try:
             async with _translated():
-                await self._files.delete(id)
+                await self._client.files.delete(id)
         except FileRefused as refused:
             if not (isinstance(fault := refused.__cause__, anthropic.APIStatusError) and fault.status_code == DELETED):
                 raise

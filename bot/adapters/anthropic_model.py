@@ -6,7 +6,9 @@ model behind one of them does not take is not sent (``bot/shaping.py``).
 The reply is put together here and not by the SDK's stream helper: that helper raises in the middle of a reply whose
 tool arguments are not JSON, and takes a stream that merely ends for a whole message (anthropic 2.14,
 ``lib/streaming/_messages.py``). The SDK gives the pooled connection, the wire format, an error for each HTTP status,
-and a response that is closed when its stream is left.
+and a response that is closed when its stream is left. Requests go through its ``post`` and events come as they are:
+``messages.create`` would load the hundreds of types that describe them, and build objects of each event for us to take
+apart again.
 """
 
 import logging
@@ -14,12 +16,11 @@ import math
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anthropic
 import httpx2
-from anthropic import AsyncAnthropic, AsyncAnthropicBedrock
-from anthropic.types import RawMessageStreamEvent
+from anthropic import AsyncAnthropic
 from msgspec import DecodeError, ValidationError, json
 from msgspec.structs import replace
 
@@ -68,7 +69,10 @@ DROPPED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 
 log = logging.getLogger(__name__)
 
-Client = AsyncAnthropic | AsyncAnthropicBedrock
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropicBedrock
+
+Client: TypeAlias = "AsyncAnthropic | AsyncAnthropicBedrock"
 
 
 def client(api_key: str, base_url: str, timeout: anthropic.Timeout = TIMEOUT) -> AsyncAnthropic:
@@ -82,34 +86,7 @@ def client(api_key: str, base_url: str, timeout: anthropic.Timeout = TIMEOUT) ->
     return AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0, open_telemetry=False)
 
 
-class _SignedClient(AsyncAnthropicBedrock):
-    async def _prepare_request(self, request: httpx2.Request) -> None:
-        """Sign it. What boto3 raises when it finds no credentials, or none that are still good, has no common base."""
-        try:
-            await super()._prepare_request(request)
-        except Exception as fault:
-            raise ModelUnavailable(f"the request can not be signed: {type(fault).__name__}") from fault
-
-
-def bedrock_client(region: str, base_url: str = "") -> AsyncAnthropicBedrock:
-    """A client that signs each request with the credentials boto3 finds, on Lambda those of the function's role.
-
-    ``region`` "" is that of the environment or of the AWS profile; ``base_url`` "" is AWS's own address there. Raises
-    ConfigError where there is no region.
-    """
-    try:
-        return _SignedClient(
-            aws_region=region or None,
-            base_url=base_url or None,
-            timeout=TIMEOUT,
-            max_retries=0,
-            open_telemetry=False,
-        )
-    except ValueError as fault:
-        raise ConfigError("Set AWS_REGION to the region whose Bedrock is to be used, such as eu-central-1.") from fault
-
-
-Stream = anthropic.AsyncStream[RawMessageStreamEvent]
+Stream = anthropic.AsyncStream[object]
 
 
 class AnthropicModel:
@@ -140,7 +117,7 @@ class AnthropicModel:
         address = self._client.base_url
         return {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": "aws.bedrock" if isinstance(self._client, AsyncAnthropicBedrock) else "anthropic",
+            "gen_ai.provider.name": "anthropic" if isinstance(self._client, AsyncAnthropic) else "aws.bedrock",
             "gen_ai.request.model": self._model,
             "gen_ai.request.max_tokens": prompt.max_tokens,
             "gen_ai.request.stream": True,
@@ -165,7 +142,8 @@ class AnthropicModel:
         try:
             async with await self._open(prompt) as stream:
                 async for event in stream:
-                    yield event.to_dict(mode="json", warnings=False)
+                    if isinstance(event, dict):
+                        yield event
         except anthropic.APIStatusError as fault:
             raise self._translated(fault) from fault
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as fault:
@@ -196,10 +174,16 @@ class AnthropicModel:
 
     async def _send(self, body: Json) -> Stream:
         try:
-            stream: Stream = await self._client.messages.create(**_with_betas(body), stream=True)
+            return await self._client.post(
+                "/v1/messages",
+                body={**body, "stream": True},
+                options={"headers": _betas(body)},
+                cast_to=object,
+                stream=True,
+                stream_cls=Stream,
+            )
         except (TypeError, UnicodeEncodeError) as fault:
             raise ModelRefusedRequest(f"the request can not be written as JSON: {type(fault).__name__}") from fault
-        return stream
 
     def _translated(self, fault: anthropic.APIStatusError) -> ModelError:
         message = f"{fault.status_code} {fault.type or 'error'}: {fault.api_message or fault.message}"
@@ -245,15 +229,12 @@ def request(prompt: Prompt, model: str) -> dict[str, Any]:
     return body
 
 
-def _with_betas(body: Json) -> Json:
-    """The body as the SDK takes it, with what is no part of its stable side yet: the request that folds messages into
-    a block, and the header that each request needs that asks for such a block or begins with one."""
+def _betas(body: Json) -> dict[str, str]:
+    """The header that each request needs that asks for a block into which messages are folded, or begins with one."""
     content = body["messages"][0]["content"]
     if "compaction" not in body and (isinstance(content, str) or not is_compaction(content[0])):
-        return body
-    extra = {"extra_body": {"compaction": body["compaction"]}} if "compaction" in body else {}
-    stable = {name: value for name, value in body.items() if name != "compaction"}
-    return {**stable, **extra, "extra_headers": {"anthropic-beta": COMPACTION}}
+        return {}
+    return {"anthropic-beta": COMPACTION}
 
 
 def judge(*, status: int, kind: str, code: str, message: str, retry_after: float | None) -> ModelError:

@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.adapters.anthropic_model import AnthropicModel, bedrock_client, client
+from bot.adapters.anthropic_bedrock import bedrock_client
+from bot.adapters.anthropic_model import TIMEOUT, AnthropicModel, client
 from bot.errors import ConfigError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
 from bot.messages import Json
 from bot.models import FEATURES, facts_of, on_bedrock
@@ -216,7 +217,7 @@ def _frame(headers: dict[str, str], body: bytes) -> bytes:
 @asynccontextmanager
 async def bedrock(*, region: str, **options: Any) -> AsyncIterator[tuple[Bedrock, AnthropicModel]]:
     stand_in = Bedrock(Answer([text("Selamat pagi.")]), **options)
-    async with serve(stand_in.app) as stand_in.url, bedrock_client(region, stand_in.url) as connection:
+    async with serve(stand_in.app) as stand_in.url, bedrock_client(region, stand_in.url, TIMEOUT) as connection:
         yield stand_in, AnthropicModel(connection, CLAUDE, on_bedrock(facts_of(CLAUDE)))
 
 
@@ -311,4 +312,4 @@ def test_without_a_region_the_owner_hears_what_to_set(monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "no-such-file")
     with pytest.raises(ConfigError, match="AWS_REGION"):
-        bedrock_client("")
+        bedrock_client("", "", TIMEOUT)

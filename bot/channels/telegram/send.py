@@ -31,10 +31,11 @@ from telegram.request import HTTPXRequest
 
 from bot.channels.characters import units
 from bot.channels.splitting import reach
+from bot.channels.telegram.manners import TelegramManners
 from bot.channels.telegram.render import render
 from bot.errors import ChatClosed, ChatMoved, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
-from bot.messages import Attachment, Button, File, Person, Place, Quote
-from bot.ports import Manner, Pace, Rendered, Upload
+from bot.messages import Attachment, File, Person, Place
+from bot.ports import Manner, Rendered, Upload
 from bot.tracing import span
 
 UNREACHED_RETRY = 2.0
@@ -140,27 +141,15 @@ async def set_menu(bot: Bot, menus: Mapping[str, Sequence[tuple[str, str]]]) -> 
             raise _translated(error) from error
 
 
-class TelegramChannel:
-    """The port ``Channel`` over one Bot. Telegram has no idempotency key and no way to look for a sent message, shows
-    every message to all in the chat (so ``quiet`` is not heeded), and tells bots nothing of what was said before."""
-
-    stop_button = True
-    shows_tasks = False
-    feedback = False  # buttons under every answer would be in the way of the next
-    typing_interval = 4.0  # the sign lasts five seconds
-    pace = Pace(interval=1.2, burst=4)  # one message a second in a chat, and short bursts
-    group_pace = Pace(interval=3.6, burst=4)  # 20 messages and edits a minute, for everything the bot does in a group
+class TelegramChannel(TelegramManners):
+    """The port ``Channel`` over one Bot."""
 
     def __init__(self, bot: Bot, *, drafts: bool = False) -> None:
-        """``drafts``: show unfinished text in private chats as Telegram's own drafts, with its own Stop button."""
+        super().__init__(drafts=drafts)
         self._bot = bot
-        self._drafts = drafts
 
     def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
         return render(markdown, growing=growing)
-
-    def drafts(self, place: Place) -> bool:
-        return self._drafts and not place.group
 
     async def draft(self, place: Place, part: Rendered, mark: str) -> None:
         """It is gone after 30 s, or when a message arrives in its place. The SDK does not know ``can_stop`` yet."""
@@ -180,10 +169,6 @@ class TelegramChannel:
         """Pictures and videos in albums, other files in albums of their own."""
         return [batch for _, run in groupby(files, _is_media) for batch in _albums(tuple(run))]
 
-    async def introduce(self, place: Place, person: Person) -> Person:
-        """Every message tells name and language already; nothing tells the time zone."""
-        return person
-
     async def administers(self, place: Place, person: Person) -> bool:
         """Bots of other people, and admins who write as the group itself, are not told apart and do not count."""
         try:
@@ -192,13 +177,6 @@ class TelegramChannel:
             logger.info("conversation=<%s> error=<%s> | the admins were not told", place.conversation, error)
             return False
         return any(person.id == f"telegram:{admin.user.id}" for admin in admins)
-
-    async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
-        return ()
-
-    async def named(self, place: Place, words: str) -> str:
-        """Whom a message mentions stands there by name."""
-        return words
 
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         if not attachment.id:
@@ -289,12 +267,6 @@ class TelegramChannel:
         except TelegramError as error:
             if "message to delete not found" not in error.message.lower():
                 raise _translated(error) from error
-
-    async def find(self, place: Place, mark: str) -> str | None:
-        return None
-
-    async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
-        """Who opens an empty chat in Telegram sees its own Start button."""
 
     async def close(self) -> None:
         """Close the connections."""
