@@ -74,12 +74,31 @@ class Doorstep:
         """What the owner reads of a stranger, and can do about them."""
         language, stranger = note.sender.language, note.data
         profile = await self._store.profile(stranger)
-        buttons = (
+        text = say("knock", language, who=profile.name or stranger, person=stranger)
+        return text, self._choices(stranger, language)
+
+    async def installed(self, note: Inbound) -> None:
+        """The owner hears that the app was added to a workspace, and by whom: that lets nobody in."""
+        place = await self._place_of(self._access.owner_id)
+        if place is not None:
+            owner = Person(self._access.owner_id)
+            await self._tell(place, owner, "added", f"{note.sender.id} {note.data}", note.id)
+
+    async def added(self, note: Inbound) -> tuple[str, tuple[Button, ...]]:
+        """What the owner reads of it, and can do about whoever did it."""
+        person, _, workspace = note.data.partition(" ")
+        profile = await self._store.profile(person)
+        text = say("added", note.sender.language, workspace=workspace, who=profile.name or person, person=person)
+        if self._access.role(Person(person), profile.role):
+            return text, ()
+        return text, self._choices(person, note.sender.language)
+
+    def _choices(self, stranger: str, language: str) -> tuple[Button, ...]:
+        return (
             Button(say("let_member", language), f"let:member:{stranger}"),
             Button(say("let_guest", language), f"let:guest:{stranger}"),
             Button(say("let_never", language), f"let:banned:{stranger}", row=1),
         )
-        return say("knock", language, who=profile.name or stranger, person=stranger), buttons
 
     async def let(self, tap: Inbound, about: str) -> str | None:
         """What the owner's tap did; None where it is not the owner's, or not a tap of these."""

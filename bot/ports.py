@@ -18,6 +18,7 @@ from bot.messages import (
     File,
     Head,
     Inbound,
+    Installation,
     Json,
     Numbered,
     Person,
@@ -187,6 +188,37 @@ class Archive(Store, Protocol):
         """Every stored value, a page at a time; one of an older schema (bot/schema.py) is written back in today's, with
         ``writes``, unless somebody wrote it at that moment. May be cut anywhere and done again, beside a bot that runs:
         nothing else changes."""
+
+
+class Installations(Protocol):
+    """Where an app is installed, and what may be done once only; both stores, one contract suite
+    (tests/contracts/test_installations.py). An outage raises StoreUnavailable."""
+
+    async def installation(self, team: str) -> Installation | None:
+        """None where it is not, or no more, installed."""
+
+    async def install(self, installation: Installation) -> None:
+        """Keep it in place of an earlier one of its team; one that was made later stays."""
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        """Put it in place of the one with this stamp. Atomic: of any number of such changes at once, one is made.
+        False, and nothing is changed, where another one stands there meanwhile, or none."""
+
+    async def uninstall(self, team: str, at: int) -> None:
+        """Forget what was installed there until this Unix time: an event may come late, after it was installed anew."""
+
+    async def first(self, name: str, until: int) -> bool:
+        """Whether nobody asked with this name before. Atomic; what was asked is remembered until this Unix time."""
+
+
+class Seal(Protocol):
+    """Keeps what is stored unreadable to whoever has only the store."""
+
+    async def close(self, about: str, data: bytes) -> bytes:
+        """At most 4,000 bytes. ``about`` must be given again to open it. An outage raises StoreUnavailable."""
+
+    async def open(self, about: str, sealed: bytes) -> bytes:
+        """Raises ConfigError where it was sealed with another key, or about something else."""
 
 
 class Wake(Protocol):

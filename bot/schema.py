@@ -22,6 +22,7 @@ from bot.messages import (
     ChatSettings,
     Entry,
     Inbound,
+    Installation,
     Json,
     Profile,
     Reminder,
@@ -29,6 +30,7 @@ from bot.messages import (
     Turn,
     decode_entry,
     decode_inbound,
+    decode_installation,
     decode_profile,
     decode_reminder,
     decode_settings,
@@ -86,6 +88,7 @@ SETTINGS: Kind[ChatSettings] = Kind("settings", decode_settings)
 PROFILE: Kind[Profile] = Kind("profile", decode_profile)
 REMINDER: Kind[Reminder] = Kind("reminder", decode_reminder)
 TOOL_RUN: Kind[ToolRun] = Kind("tool run", decode_tool_run)
+INSTALLATION: Kind[Installation] = Kind("installation", decode_installation)
 
 
 def pack(value: Struct) -> bytes:

@@ -241,6 +241,12 @@ _TEXTS = {
         "{who} ({person}) wrote to me and is not let in. What shall they be?",
         "{who} ({person}) menulis kepada saya dan belum punya akses. Jadikan apa?",
     ),
+    "added": (
+        "{who} ({person}) has added me to the Slack workspace {workspace}. Nobody there can talk to me until you let "
+        "them in.",
+        "{who} ({person}) menambahkan saya ke ruang kerja Slack {workspace}. Tidak ada orang di sana yang bisa "
+        "berbicara dengan saya sebelum Anda memberi akses.",
+    ),
     "let_member": ("Member", "Anggota"),
     "let_guest": ("Guest", "Tamu"),
     "let_never": ("Never", "Jangan pernah"),

@@ -79,7 +79,7 @@ def function(role: Role) -> Iterator[Handler]:
         return
     settings = read_settings(os.environ)
     logs.set_up(settings.kabar_log_level)
-    worker = Worker(settings, TOOLS)
+    worker = Worker(os.environ, TOOLS)
 
     def handle(event: Any, context: Invocation) -> Any:
         return batch_response(run(worker.work(event["Records"], context.get_remaining_time_in_millis() / 1000)))

@@ -44,13 +44,16 @@ class Aws:
 
 
 class Secrets:
-    """The SecureString parameters under one SSM path, by their last name. Read on first use and kept for a minute."""
+    """The SecureString parameters under one SSM path, by their names below it. Read on first use and kept for a minute.
+
+    ``deep``: those in folders below it too, such as ``lola/SLACK_BOT_TOKEN``."""
 
     KEEP = 60.0
 
-    def __init__(self, aws: Aws, path: str, clock: Clock) -> None:
+    def __init__(self, aws: Aws, path: str, clock: Clock, *, deep: bool = False) -> None:
         self._aws = aws
-        self._path = path
+        self._path = path.rstrip("/")
+        self._deep = deep
         self._clock = clock
         self._values: Mapping[str, str] = {}
         self._read_at = float("-inf")
@@ -72,9 +75,9 @@ class Secrets:
     def _fetch(self) -> dict[str, str]:
         pages = self._aws.client("ssm").get_paginator("get_parameters_by_path")
         found = {}
-        for page in pages.paginate(Path=self._path, WithDecryption=True):
+        for page in pages.paginate(Path=self._path, WithDecryption=True, Recursive=self._deep):
             for parameter in page["Parameters"]:
-                found[parameter["Name"].rpartition("/")[2]] = parameter["Value"]
+                found[parameter["Name"].removeprefix(f"{self._path}/")] = parameter["Value"]
         return found
 
 

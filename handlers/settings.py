@@ -18,6 +18,9 @@ SECRETS = (
     "SLACK_BOT_TOKEN",
     "SLACK_SIGNING_SECRET",
     "SLACK_APP_TOKEN",
+    "SLACK_CLIENT_ID",
+    "SLACK_CLIENT_SECRET",
+    "SLACK_STATE_SECRET",
     "ANTHROPIC_API_KEY",
     "KABAR_TRANSCRIPTION_KEY",
     "KABAR_TAVILY_KEY",
@@ -29,7 +32,7 @@ PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
-SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
+SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -45,6 +48,14 @@ class Settings(Struct, frozen=True):
     slack_signing_secret: str = ""  # secret; without it /slack/events refuses everything
     slack_app_token: str = ""  # secret
     slack_api_base_url: str = "https://slack.com/api/"
+
+    # Slack in many workspaces: instead of the bot token, what the app's installation page needs; all three, or none.
+    # The state secret is ours, 32 random characters or more. The tokens are sealed with the key of KMS, or where none
+    # is named, with that secret.
+    slack_client_id: str = ""  # no secret, but lies beside them
+    slack_client_secret: str = ""  # secret
+    slack_state_secret: str = ""  # secret
+    kabar_seal_key: str = ""  # a key of AWS's KMS, by its id, ARN or alias
 
     # Model: anthropic, bedrock (signed with the role's or your own AWS credentials), or messages for any other server
     # that speaks the Messages API. Empty is anthropic, or messages where the address is not Anthropic's.
@@ -140,7 +151,23 @@ class Settings(Struct, frozen=True):
     kabar_agent_dir: str = "agent"
     kabar_agent_prefix: str = ""
 
+    # Several bots (handlers/bots.py): the names of those beside the one that has none; and which of them this is.
+    kabar_bots: str = ""
+    kabar_bot: str = ""
+
+    # What is watched: how much is logged; whether people's words are in it too (on, off); and on AWS the name of this
+    # deployment, under which CloudWatch counts: empty for no metrics.
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
+    kabar_log_content: str = "off"
+    kabar_metrics: str = ""
+
+    # OpenTelemetry, by its own names: where spans go (the second is the whole address), what is sent in the headers, as
+    # name=value separated by commas, and whether people's words go along (true).
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_headers: str = ""
+    otel_instrumentation_genai_capture_message_content: str = ""
+    otel_sdk_disabled: str = ""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -187,6 +214,11 @@ def names(text: str) -> frozenset[str]:
     return frozenset(_listed(text))
 
 
+def pairs(text: str) -> dict[str, str]:
+    """Of a list of name=value separated by commas."""
+    return {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in _listed(text))}
+
+
 def models(settings: Settings) -> tuple[str, ...]:
     """Those that people may choose, the usual one first."""
     return tuple(dict.fromkeys((settings.kabar_model, *_listed(settings.kabar_models))))
@@ -216,6 +248,11 @@ def provider(settings: Settings) -> str:
 def lacks_key(settings: Settings) -> bool:
     """Whether the model's provider wants a key that is not there."""
     return provider(settings) == "anthropic" and not settings.anthropic_api_key
+
+
+def many_workspaces(settings: Settings) -> bool:
+    """Whether the Slack app is installed by a page, and not with one token."""
+    return bool(settings.slack_client_id)
 
 
 def with_secrets(settings: Settings, secrets: Mapping[str, str]) -> Settings:

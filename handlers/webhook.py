@@ -6,30 +6,36 @@ again.
 
 import logging
 import os
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 from mangum import Mangum
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
-from bot import logs
-from bot.adapters.dynamodb_store import DynamoDBStore
-from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
-from bot.errors import ConfigError, StoreUnavailable
+from bot.errors import ConfigError, KabarError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
-from bot.messages import Inbound, Json
-from bot.ports import Clock, Receipt
-from handlers.aws import Aws, Secrets
-from handlers.door import Door, Doors, aws_parts
+from bot.logs import about
+from bot.messages import Arrival, Json
+from bot.metrics import tell
+from bot.ports import Receipt
+from handlers.aws import Aws
+from handlers.bots import every_bot
+from handlers.door import AwsParts, Door, Doors, DoorSource, aws_parts, aws_seal, aws_secrets
+from handlers.installs import install_routes
 from handlers.loop import close_loop, event_loop, run
-from handlers.settings import Settings, read_settings
+from handlers.settings import Settings
+from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
 
@@ -39,22 +45,37 @@ OVERDUE = 120.0
 MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far below
 
 
-class DoorSource(Protocol):
-    async def current(self) -> Door: ...
+def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingProxyType({})) -> Starlette:
+    """``others`` are the doors of bots with a name: theirs is at ``/<name>/telegram`` and ``/<name>/slack/events``."""
 
-    async def renewed(self) -> Door: ...
+    named = [Mount(f"/{name}", routes=_routes(each, name)) for name, each in others.items()]
+    return Starlette(
+        routes=[*named, *_routes(doors)],
+        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again, HTTPException: _refuse},
+    )
 
 
-def application(doors: DoorSource) -> Starlette:
+def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
+    """One bot's; its name is in the lines of its log."""
+
     async def telegram(request: Request) -> Response:
+        began = time.monotonic()
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        receipt = await _accept(inbound, door) if inbound else Receipt.IGNORED
+        starts = inbound is not None and inbound.kind == "message" and inbound.addressed
+        receipt = Receipt.IGNORED
+        if inbound:
+            inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=starts))
+            with about(bot=bot):
+                receipt = await accept(inbound, door.store, door.wake, door.clock)
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
-        if inbound and inbound.kind == "message" and inbound.addressed and receipt is Receipt.NEW:
+        if inbound and starts and receipt is Receipt.NEW:
+            took = max(round((time.monotonic() - began) * 1000), 1)
+            with about(bot=bot, turn=inbound.reference, conversation=inbound.conversation):
+                tell({"FirstSign": took}, "ms=<%d> | typing is shown", took)
             return JSONResponse(typing_reply(inbound))
         return Response()
 
@@ -68,21 +89,25 @@ def application(doors: DoorSource) -> Starlette:
             received = door.slack.receive(body, headers)
             if received.status != 401:
                 for inbound in received.inbounds:
-                    await _accept(inbound, door)
+                    with about(bot=bot):
+                        await accept(inbound, door.store, door.wake, door.clock)
+                if (gone := received.departed) and door.installing:
+                    await door.store.uninstall(gone.team, gone.at)
+                    log.info("team=<%s> | uninstalled", gone.team)
+                if received.status >= 400:
+                    _tell_refused(received.status)
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
 
-    return Starlette(
-        routes=[
-            Route("/telegram", telegram, methods=["POST"]),
-            Route("/slack/events", slack, methods=["POST"]),
-            Route("/healthz", healthz),
-        ],
-        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
-    )
+    return [
+        Route("/telegram", telegram, methods=["POST"]),
+        Route("/slack/events", slack, methods=["POST"]),
+        *install_routes(doors),
+        Route("/healthz", healthz),
+    ]
 
 
 async def _proved_door(doors: DoorSource, secret: str | None) -> Door:
@@ -114,26 +139,37 @@ def _json_object(body: bytes, content_type: str) -> Json:
     return value
 
 
-async def _accept(inbound: Inbound, door: Door) -> Receipt:
-    receipt = await accept(inbound, door.store, door.wake, door.clock)
-    log.info("conversation=<%s>, id=<%s>, receipt=<%s> | inbound", inbound.conversation, inbound.id, receipt.value)
-    return receipt
-
-
 async def _try_again(_: Request, error: Exception) -> Response:
-    log.error("%s | not stored, the platform will send it again", error)
+    log.error("error=<%s> | not stored, the platform will send it again", error)
+    _tell_refused(503)
     return Response(status_code=503)
 
 
+async def _refuse(_: Request, refusal: Exception) -> Response:
+    if not isinstance(refusal, HTTPException):
+        raise TypeError("Registered for HTTPException alone.")
+    _tell_refused(refusal.status_code)
+    return Response(status_code=refusal.status_code, headers=refusal.headers)
+
+
+def _tell_refused(status: int) -> None:
+    tell({"Refused": 1}, "status=<%d> | refused", status, by=str(status))
+
+
+class Bot(NamedTuple):
+    """One of those that this execution environment serves."""
+
+    settings: Settings
+    doors: Doors
+    parts: AwsParts
+
+
 class Function(NamedTuple):
-    """What this execution environment keeps between events."""
+    """What this execution environment keeps between events; the bot without a name is called ""."""
 
     http: Mangum
     aws: Aws
-    settings: Settings
-    store: DynamoDBStore
-    wake: SQSWake
-    clock: Clock
+    bots: dict[str, Bot]
 
 
 _function: list[Function] = []
@@ -145,6 +181,7 @@ class Invocation(Protocol):
     invoked_function_arn: str
 
 
+@watched
 def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
@@ -152,40 +189,64 @@ def handler(event: Any, context: Invocation) -> Any:
     """
     event_loop()
     if not _function:
-        settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
-        aws = Aws(settings.aws_endpoint_url)
-        store, wake, clock = aws_parts(settings, aws)
-        doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)
-        _function.append(Function(Mangum(application(doors), lifespan="off"), aws, settings, store, wake, clock))
+        _function.append(_made(os.environ))
     function = _function[0]
     if due := event.get("due"):
-        return run(_fire(function, due, context.invoked_function_arn))
+        return run(_fire(function, due.get("bot", ""), due, context.invoked_function_arn))
     if event.get("sweep"):
         return run(_sweep(function, context.invoked_function_arn))
     return function.http(event, cast(Any, context))
 
 
+def _made(environment: Mapping[str, str]) -> Function:
+    every = every_bot(environment)
+    common = every[""]
+    begin_watching(common)
+    aws = Aws(common.aws_endpoint_url)
+    secrets = aws_secrets(common, aws)
+    bots = {}
+    for name, settings in every.items():
+        parts = aws_parts(settings, aws)
+        bots[name] = Bot(settings, Doors(settings, secrets, *parts, aws_seal(settings, aws)), parts)
+    others = {name: bot.doors for name, bot in bots.items() if name}
+    return Function(Mangum(application(bots[""].doors, others), lifespan="off"), aws, bots)
+
+
 async def _sweep(function: Function, arn: str) -> Json:
-    """Needs no secret: to read them every few minutes while nobody talks would be paid for."""
-    woken = await sweep(OVERDUE, function.store, function.wake, function.clock)
-    now = int(function.clock.now())
-    late = await function.store.overdue_reminders(now - DAY, now - int(OVERDUE))
-    for conversation, id, at in late:  # its schedule was lost, or it failed too often
-        await _fire(function, {"conversation": conversation, "id": id, "at": at}, arn)
-    keep = function.settings.kabar_keep_days * DAY
-    unused = await sweep_unused(keep, function.store, function.wake, function.clock) if keep else 0
-    return {"woken": woken, "late": len(late), "unused": unused}
+    """Every bot's. What keeps one from being swept keeps no other. Needs no secret: to read them every few minutes
+    while nobody talks would be paid for."""
+    swept = {"woken": 0, "late": 0, "unused": 0}
+    failed: Exception | None = None
+    for name, (settings, _, (store, wake, clock)) in function.bots.items():
+        try:
+            swept["woken"] += await sweep(OVERDUE, store, wake, clock)
+            now = int(clock.now())
+            late = await store.overdue_reminders(now - DAY, now - int(OVERDUE))
+            for conversation, id, at in late:  # its schedule was lost, or it failed too often
+                await _fire(function, name, {"conversation": conversation, "id": id, "at": at}, arn)
+            swept["late"] += len(late)
+            if keep := settings.kabar_keep_days * DAY:
+                swept["unused"] += await sweep_unused(keep, store, wake, clock)
+        except KabarError as error:
+            log.error("bot=<%s> | not swept: %s", name, error)
+            failed = error
+    if failed:
+        raise failed
+    return swept
 
 
-async def _fire(function: Function, due: Json, arn: str) -> Json:
+async def _fire(function: Function, name: str, due: Json, arn: str) -> Json:
     """A schedule calls this function itself, whose name is ``arn``: the next time of a reminder calls it again."""
     from bot.adapters.eventbridge_scheduler import EventBridgeScheduler  # not loaded where a message comes in
     from bot.reminding import fire
 
-    settings, store, wake, clock = function.settings, function.store, function.wake, function.clock
+    bot = function.bots.get(name)
+    if bot is None:
+        log.error("bot=<%s> | a reminder of a bot that is not configured", name)
+        return {"receipt": "no such bot"}
+    settings, _, (store, wake, clock) = bot
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock)
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock, name)
     receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 

@@ -20,7 +20,6 @@ import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 from msgspec.structs import replace
 
-from bot import logs
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.lambda_sandbox import CONFIG as PATIENT
@@ -29,6 +28,7 @@ from bot.adapters.s3_blobs import S3Blobs
 from bot.adapters.s3_folder import NotCopied, S3Folder
 from bot.deadline import Deadline
 from bot.errors import Retry
+from bot.logs import about
 from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
@@ -36,10 +36,12 @@ from bot.tasks import first_of
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
 from handlers.aws import Aws, Secrets
-from handlers.door import aws_parts
+from handlers.bots import bot_settings, current_settings, environment_of, every_bot, secrets_of
+from handlers.door import aws_parts, aws_seal, aws_secrets
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
-from handlers.settings import Settings, read_settings, with_secrets
+from handlers.settings import Settings
+from handlers.watching import begin_watching, watched
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -50,8 +52,11 @@ RETRY_AFTER = 5.0
 
 
 class WakeBody(msgspec.Struct, frozen=True):
+    """``bot`` is "" for the one without a name."""
+
     conversation: str
     reason: str = ""
+    bot: str = ""
 
 
 Do = Callable[[Turns, str], Awaitable[Outcome]]
@@ -67,32 +72,128 @@ class _Made:
     turns: int
 
 
-class Worker:
-    """One execution environment's worker; its workshop is made again when a secret was rotated, or a server offers
-    something else.
+class Bench:
+    """One bot's place in an execution environment. Its workshop is made again when a secret was rotated, or a server
+    offers something else.
 
-    ``tools`` are offered beside the built-in ones.
+    ``values`` is its environment. ``tools`` are offered beside the built-in ones.
     """
 
-    def __init__(self, settings: Settings, tools: Sequence[Tool] = ()) -> None:
+    def __init__(
+        self, settings: Settings, aws: Aws, secrets: Secrets, values: Mapping[str, str], tools: Sequence[Tool] = ()
+    ) -> None:
         self._settings = settings
         self._tools = tools
-        self._aws = Aws(settings.aws_endpoint_url)
-        self._store, self._wake, self._clock = aws_parts(settings, self._aws)
-        self._blobs = kept_blobs(settings, self._aws)
-        self._sandbox = _sandbox(settings, self._aws)
+        self._aws = aws
+        self._secrets = secrets
+        self._values = values
+        self._store, self._wake, self._clock = aws_parts(settings, aws)
+        self._blobs = kept_blobs(settings, aws)
+        self._sandbox = _sandbox(settings, aws)
         self._scheduler = EventBridgeScheduler(
-            lambda: self._aws.client("scheduler"),
+            lambda: aws.client("scheduler"),
             settings.kabar_schedule_group,
             settings.kabar_schedule_role,
             settings.kabar_schedule_target,
             self._clock,
+            settings.kabar_bot,
         )
-        self._secrets = Secrets(self._aws, settings.kabar_secrets_path, self._clock)
         self._servers: tuple[Mapping[str, str], Servers] | None = None
         self._made: _Made | None = None
         self._agent_dir = ""
         self._copied: Path | None = None
+
+    @asynccontextmanager
+    async def workshop(self) -> AsyncIterator[Workshop]:
+        """For one turn, which keeps it to its end whatever others, beside it in this process, have made anew."""
+        mine = await self._taken()
+        try:
+            yield mine.workshop
+        finally:
+            mine.turns -= 1
+            if mine is not self._made and not mine.turns:
+                await mine.workshop.close()
+
+    async def rest(self) -> None:
+        """Nothing stays open while this environment is frozen."""
+        if self._servers:
+            await self._servers[1].rest()
+
+    async def _taken(self) -> _Made:
+        """The newest, with one turn more in it."""
+        self._agent_dir = self._agent_dir or await self._own_folder()
+        secrets = await self._secrets.read()
+        values = {**self._values, **secrets_of(secrets, self._settings.kabar_bot)}
+        settings = replace(current_settings(self._settings, secrets), kabar_agent_dir=self._agent_dir)
+        servers = await self._current_servers(values)
+        made_of = (settings, servers, servers.version)
+        if (old := self._made) and old.made_of == made_of:
+            old.turns += 1
+            return old
+        parts = Parts(
+            store=self._store,
+            blobs=self._blobs,
+            wake=self._wake,
+            scheduler=self._scheduler,
+            sandbox=self._sandbox,
+            clock=self._clock,
+            values=values,
+            servers=servers,
+            seal=aws_seal(settings, self._aws),
+        )
+        made = self._made = _Made(made_of, make_workshop(settings, parts, more_tools=self._tools), turns=1)
+        if old and not old.turns:
+            await old.workshop.close()
+        return made
+
+    async def _own_folder(self) -> str:
+        """The owner's folder: a copy of what lies under the prefix of this deployment's bucket, once for each execution
+        environment, so that no prompt changes while it lives; the packaged one where there is none or it can not be
+        had."""
+        bucket, prefix = self._settings.kabar_bucket, self._settings.kabar_agent_prefix
+        if not (bucket and prefix):
+            return self._settings.kabar_agent_dir
+        copy = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="kabar-agent-"))
+        try:
+            await asyncio.to_thread(S3Folder(lambda: self._aws.client("s3"), bucket, prefix).copy, copy)
+        except NotCopied as why:
+            log.warning("prefix=<%s> | the packaged instructions and skills are used: %s", prefix, why)
+            await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+            return self._settings.kabar_agent_dir
+        self._copied = copy
+        return str(copy)
+
+    async def _current_servers(self, values: Mapping[str, str]) -> Servers:
+        if self._servers is None or self._servers[0] != values:
+            before, servers = self._servers, make_servers(self._agent_dir, values, self._store, self._clock, idle=0)
+            self._servers = (values, servers)
+            if before:
+                await before[1].close()
+        await self._servers[1].load()
+        return self._servers[1]
+
+    async def close(self) -> None:
+        if self._made is not None:
+            await self._made.workshop.close()
+        if self._servers:
+            await self._servers[1].close()
+        if self._copied is not None:
+            await asyncio.to_thread(shutil.rmtree, self._copied, ignore_errors=True)
+
+
+class Worker:
+    """One execution environment's worker, for every bot of ``environment``. ``tools`` are as for ``Bench``."""
+
+    def __init__(self, environment: Mapping[str, str], tools: Sequence[Tool] = ()) -> None:
+        every = every_bot(environment)
+        settings = every[""]
+        self._queue_url = settings.kabar_queue_url
+        self._aws = Aws(settings.aws_endpoint_url)
+        secrets = aws_secrets(settings, self._aws)
+        self._benches = {
+            name: Bench(each, self._aws, secrets, environment_of(environment, name), tools)
+            for name, each in every.items()
+        }
 
     async def work(self, records: list[dict[str, Any]], seconds: float) -> list[str]:
         """Answer each wake in order; returns the ids of the messages to be delivered again."""
@@ -117,11 +218,18 @@ class Worker:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
-            log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
+            log.error("wake=<%s> | not a wake of ours, dropped", record["messageId"])
             return True
-        receipt = record["receiptHandle"] if hide else None
+        bench = self._benches.get(wake.bot)
+        if bench is None:  # the message stays in the store, and its sweep wakes again once the bot is back
+            log.error("bot=<%s> | a wake for a bot that KABAR_BOTS does not name, dropped", wake.bot)
+            return True
+        with about(bot=wake.bot):
+            return await self._answered(wake, bench, record["receiptHandle"] if hide else None, do)
+
+    async def _answered(self, wake: WakeBody, bench: Bench, receipt: str | None, do: Do) -> bool:
         try:
-            async with self._workshop() as workshop:
+            async with bench.workshop() as workshop:
                 outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
         except Retry as error:
             log.warning("conversation=<%s> | again in a moment: %s", wake.conversation, error)
@@ -129,83 +237,15 @@ class Worker:
         except Exception:  # a record begins here: the batch goes on, the queue counts this one's tries
             log.exception("conversation=<%s> | the wake failed", wake.conversation)
             outcome = Outcome(again_in=RETRY_AFTER)
-        if self._servers:
-            await self._servers[1].rest()  # nothing stays open while this environment is frozen
+        await bench.rest()
         if outcome.again_in is None:
             return True
         await self._hide(receipt, math.ceil(outcome.again_in))
         return False
 
-    @asynccontextmanager
-    async def _workshop(self) -> AsyncIterator[Workshop]:
-        """For one turn, which keeps it to its end whatever others, beside it in this process, have made anew."""
-        mine = await self._taken()
-        try:
-            yield mine.workshop
-        finally:
-            mine.turns -= 1
-            if mine is not self._made and not mine.turns:
-                await mine.workshop.close()
-
-    async def _taken(self) -> _Made:
-        """The newest, with one turn more in it."""
-        self._agent_dir = self._agent_dir or await self._own_folder()
-        secrets = await self._secrets.read()
-        settings = replace(with_secrets(self._settings, secrets), kabar_agent_dir=self._agent_dir)
-        servers = await self._current_servers(secrets)
-        made_of = (settings, servers, servers.version)
-        if (old := self._made) and old.made_of == made_of:
-            old.turns += 1
-            return old
-        parts = Parts(
-            store=self._store,
-            blobs=self._blobs,
-            wake=self._wake,
-            scheduler=self._scheduler,
-            sandbox=self._sandbox,
-            clock=self._clock,
-            values={**os.environ, **secrets},
-            servers=servers,
-        )
-        made = self._made = _Made(made_of, make_workshop(settings, parts, more_tools=self._tools), turns=1)
-        if old and not old.turns:
-            await old.workshop.close()
-        return made
-
-    async def _own_folder(self) -> str:
-        """The owner's folder: a copy of what lies under the prefix of this deployment's bucket, once for each execution
-        environment, so that no prompt changes while it lives; the packaged one where there is none or it can not be
-        had."""
-        bucket, prefix = self._settings.kabar_bucket, self._settings.kabar_agent_prefix
-        if not (bucket and prefix):
-            return self._settings.kabar_agent_dir
-        copy = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="kabar-agent-"))
-        try:
-            await asyncio.to_thread(S3Folder(lambda: self._aws.client("s3"), bucket, prefix).copy, copy)
-        except NotCopied as why:
-            log.warning("prefix=<%s> | the packaged instructions and skills are used: %s", prefix, why)
-            await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
-            return self._settings.kabar_agent_dir
-        self._copied = copy
-        return str(copy)
-
-    async def _current_servers(self, secrets: Mapping[str, str]) -> Servers:
-        if self._servers is None or self._servers[0] != secrets:
-            values = {**os.environ, **secrets}
-            before, servers = self._servers, make_servers(self._agent_dir, values, self._store, self._clock, idle=0)
-            self._servers = (secrets, servers)
-            if before:
-                await before[1].close()
-        await self._servers[1].load()
-        return self._servers[1]
-
     async def close(self) -> None:
-        if self._made is not None:
-            await self._made.workshop.close()
-        if self._servers:
-            await self._servers[1].close()
-        if self._copied is not None:
-            await asyncio.to_thread(shutil.rmtree, self._copied, ignore_errors=True)
+        for bench in self._benches.values():
+            await bench.close()
         self._aws.close()
 
     async def _keep_hidden(self, receipt: str | None) -> None:
@@ -220,7 +260,7 @@ class Worker:
         try:
             await asyncio.to_thread(
                 self._aws.client("sqs").change_message_visibility,
-                QueueUrl=self._settings.kabar_queue_url,
+                QueueUrl=self._queue_url,
                 ReceiptHandle=receipt,
                 VisibilityTimeout=seconds,
             )
@@ -230,13 +270,13 @@ class Worker:
 
 def kept_blobs(settings: Settings, aws: Aws) -> Blobs:
     if settings.kabar_bucket:
-        return S3Blobs(lambda: aws.client("s3"), settings.kabar_bucket)
+        return S3Blobs(lambda: aws.client("s3"), settings.kabar_bucket, settings.kabar_bot)
     return FileBlobs(settings.kabar_files)
 
 
 def _sandbox(settings: Settings, aws: Aws) -> Sandbox:
     if settings.kabar_sandbox_function:
-        return LambdaSandbox(lambda: aws.client("lambda", PATIENT), settings.kabar_sandbox_function)
+        return LambdaSandbox(lambda: aws.client("lambda", PATIENT), settings.kabar_sandbox_function, settings.kabar_bot)
     return local_sandbox(settings)
 
 
@@ -246,12 +286,12 @@ _worker: list[Worker] = []
 def environment_worker() -> Worker:
     """This execution environment's worker, made of its settings at the first event."""
     if not _worker:
-        settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
-        _worker.append(Worker(settings))
+        begin_watching(bot_settings(os.environ))
+        _worker.append(Worker(os.environ))
     return _worker[0]
 
 
+@watched
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
     seconds = context.get_remaining_time_in_millis() / 1000

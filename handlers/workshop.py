@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from bot.beginning import Beginnings
 from bot.budget import Budget
 from bot.context import marks
 from bot.doorstep import Doorstep
+from bot.errors import ConfigError
 from bot.examining import Check, Examine
 from bot.folding import Folding
 from bot.history import DELEGATE
@@ -34,7 +36,7 @@ from bot.people import People
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
 from bot.policies.window import Window
-from bot.ports import Blobs, Channel, Clock, Model, Policy, ProviderFiles, Scheduler, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Model, Policy, ProviderFiles, Scheduler, Seal, Wake
 from bot.produced import Produced
 from bot.prompt import PromptBuilder
 from bot.provided import CODE, server_tools
@@ -55,8 +57,12 @@ from bot.tools.web_search import web_search_tool
 from bot.turn import Turns
 from bot.version import VERSION
 from handlers.delegation import delegation
+from handlers.door import NO_SEAL, Keeper
 from handlers.provider import Provider
-from handlers.settings import Settings, models, names
+from handlers.settings import Settings, many_workspaces, models, names
+
+if TYPE_CHECKING:
+    from bot.channels.slack.calls import Tokens
 
 CHEAPEST = "claude-haiku-5-5"
 MOST_SUMMED_UP = 200_000
@@ -88,7 +94,7 @@ def unchanged(tools: Sequence[Tool]) -> Sequence[Tool]:
 class Parts(Struct, frozen=True):
     """What differs between AWS and a laptop."""
 
-    store: Store
+    store: Keeper
     blobs: Blobs
     wake: Wake
     scheduler: Scheduler
@@ -97,6 +103,8 @@ class Parts(Struct, frozen=True):
     values: Mapping[str, str] = {}
     """The environment and the secrets: what ``${NAME}`` in the owner's files may mean."""
     servers: Servers | None = None
+    seal: Seal | None = None
+    """None where nothing can be sealed: a Slack app in many workspaces needs it."""
 
 
 class Workshop(Struct, frozen=True):
@@ -132,9 +140,9 @@ def make_workshop(
     remote = provider.files()
     hands = (*reminder_tools(reminders), *_python(settings, parts.sandbox, reader, owned.skills, remote), *skills)
     tools = [*TOOLS, *hands, *web, *more_tools, *theirs]
-    channels = {**_channels(settings, blobs), **more_channels}
+    channels = {**_channels(settings, parts), **more_channels}
     attachments = Attachments(channels, blobs, reader, clock)
-    access = read_access(settings.kabar_owner, settings.kabar_allowed_users)
+    access = read_access(settings.kabar_owner, settings.kabar_allowed_users, exact=many_workspaces(settings))
     people = People(store, channels, access, clock)
     listening = Listening(people, attachments)
 
@@ -316,7 +324,7 @@ def _millionths(dollars: float) -> int | None:
     return round(dollars * 1_000_000) or None
 
 
-def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
+def _channels(settings: Settings, parts: Parts) -> dict[str, Channel]:
     """Only the SDKs of the platforms that are set up are loaded: each costs a start a tenth of a second."""
     channels: dict[str, Channel] = {}
     if settings.telegram_bot_token:
@@ -324,16 +332,31 @@ def _channels(settings: Settings, blobs: Blobs) -> dict[str, Channel]:
 
         bot = telegram_bot(settings.telegram_bot_token, settings.telegram_api_base_url)
         channels["telegram"] = TelegramChannel(bot, drafts=settings.kabar_telegram_drafts == "on")
-    if settings.slack_bot_token:
+    if settings.slack_bot_token or many_workspaces(settings):
         from bot.channels.slack.home import welcome
         from bot.channels.slack.send import SlackChannel
 
-        channels["slack"] = SlackChannel(settings.slack_bot_token, settings.slack_api_base_url, greeting=welcome)
+        channels["slack"] = SlackChannel(_slack_tokens(settings, parts), settings.slack_api_base_url, greeting=welcome)
     if settings.kabar_a2a_keys:
         from bot.channels.a2a.send import A2AChannel
 
-        channels["a2a"] = A2AChannel(blobs)
+        channels["a2a"] = A2AChannel(parts.blobs)
     return channels
+
+
+def _slack_tokens(settings: Settings, parts: Parts) -> "Tokens":
+    """One workspace's, or those of all that installed the app."""
+    from bot.channels.slack.calls import OneToken
+
+    if not many_workspaces(settings):
+        return OneToken(settings.slack_bot_token)
+    from bot.channels.slack.installed import Installed
+    from bot.channels.slack.oauth import App
+
+    if parts.seal is None:
+        raise ConfigError(NO_SEAL)
+    app = App(settings.slack_client_id, settings.slack_client_secret, settings.slack_api_base_url)
+    return Installed(parts.store, parts.seal, app, parts.clock.now)
 
 
 def _owned(folder: str, tools: Collection[str], values: Mapping[str, str]) -> Owned:

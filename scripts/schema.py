@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import json
 
-from bot.messages import ChatSettings, Entry, Inbound, Profile, Reminder, ToolRun, Turn
+from bot.messages import ChatSettings, Entry, Inbound, Installation, Profile, Reminder, ToolRun, Turn
 from bot.schema import SCHEMA
 
 SCHEMAS = Path(__file__).parents[1] / "tests/contracts/schemas"
@@ -20,6 +20,7 @@ KINDS: dict[str, Any] = {
     "profile": Profile,
     "reminder": Reminder,
     "tool run": ToolRun,
+    "installation": Installation,
 }
 
 

@@ -24,13 +24,15 @@ from starlette.types import ASGIApp
 from simulator import serving, slack, slack_methods, telegram, telegram_methods
 from simulator.deliver import Courier, Pace, SlackEvents, Tasks, TelegramWebhook
 from simulator.door import door_routes
-from simulator.slack import Slack
+from simulator.slack import Slack, Workspace
+from simulator.slack_limits import Refused
 from simulator.slack_methods import WebApi
+from simulator.slack_oauth import OAuth, by_token
 from simulator.slack_socket import accept_socket
 from simulator.telegram import Telegram
 from simulator.telegram_methods import BotApi
 from simulator.wire import Unreadable, answer, read_params, reply
-from simulator.world import Fault, World
+from simulator.world import Fault, Json, World
 
 if TYPE_CHECKING:
     from simulator.inspector import Inspector
@@ -64,8 +66,10 @@ class Simulator:
         self.events = SlackEvents(self.world, self._tasks, self._courier, pace)
         self.telegram = Telegram(self.world, self.webhook, telegram_token, first_message)
         self.slack = Slack(self.world, self.events, slack_bot_token, slack_app_token)
+        self.oauth = OAuth(self.world)
+        self.oauth.workspaces.append(self.slack)
         self.bot_api = BotApi(self.telegram)
-        self.web_api = WebApi(self.slack)
+        self.web_apis = {self.slack.workspace.team: WebApi(self.slack)}
         self.webhook.reply = self.bot_api.obey
         self.app = Starlette(routes=self._routes(model), lifespan=self._lifespan)
 
@@ -82,10 +86,18 @@ class Simulator:
         self.events.url, self.events.signing_secret = f"{bot_url}/slack/events", slack_signing_secret
         self.webhook.set(f"{bot_url}/telegram", telegram_secret)
 
+    def join(self, workspace: Workspace) -> Slack:
+        """Another workspace, which has not installed the app yet."""
+        joined = Slack(self.world, self.events, "", self.slack.app_token, workspace)
+        self.oauth.workspaces.append(joined)
+        self.web_apis[workspace.team] = WebApi(joined)
+        return joined
+
     def reset(self) -> None:
         """Every message is gone; people, chats and the connection to the bot stay."""
         self.telegram.reset()
-        self.slack.reset()
+        for workspace in self.oauth.workspaces:
+            workspace.reset()
         self.world.reset()
 
     async def close(self) -> None:
@@ -103,6 +115,7 @@ class Simulator:
         routes: list[BaseRoute] = [
             Route("/telegram/bot{token}/{method}", self._telegram_method, methods=["GET", "POST"]),
             Route("/telegram/file/bot{token}/{path:path}", self._telegram_file),
+            Route("/slack/oauth/v2/authorize", self.oauth.authorize, methods=["GET", "POST"]),
             Route("/slack/api/{method}", self._slack_method, methods=["GET", "POST"]),
             Route("/slack/files/{id}/{name}", self._slack_file),
             Route("/slack/upload/{id}", self._slack_upload, methods=["POST"]),
@@ -142,31 +155,50 @@ class Simulator:
             return reply(slack_methods.failure("invalid_json"))
         token = _bearer(request) or values.get("token", "")
         values.pop("token", None)
+        if method == "oauth.v2.access":
+            return await self._slack_access(request, values)
+        slack = by_token(self.oauth.workspaces, token) or self.slack
+        web_api = self.web_apis[slack.workspace.team]
 
         async def do() -> tuple[Response, bool, str, object]:
             params = slack_methods.Params(values)
-            if wait := self.web_api.wait(method, params):
+            if wait := web_api.wait(method, params):
                 limited = slack_methods.failure("ratelimited")
                 return reply(limited, 429, {"Retry-After": str(wait)}), False, "ratelimited", limited
-            body = await self.web_api.call(method, token, params)
-            return reply(body, headers=self.web_api.headers(token)), body["ok"], body.get("error", ""), body
+            body = await web_api.call(method, token, params)
+            return reply(body, headers=web_api.headers(token)), body["ok"], body.get("error", ""), body
 
         return await answer(self.world, "slack", method, values, do, _slack_refusal)
+
+    async def _slack_access(self, request: Request, values: Json) -> Response:
+        """The log shows what was asked, but neither a secret nor a token."""
+        shown = {name: value for name, value in values.items() if name == "grant_type"}
+
+        async def do() -> tuple[Response, bool, str, object]:
+            try:
+                body = {"ok": True, **self.oauth.access(request.headers.get("authorization", ""), values)}
+            except Refused as refusal:
+                body = slack_methods.failure(str(refusal))
+            return reply(body), body["ok"], body.get("error", ""), {"ok": body["ok"]}
+
+        return await answer(self.world, "slack", "oauth.v2.access", shown, do, _slack_refusal)
 
     async def _slack_file(self, request: Request) -> Response:
         """Without the token, or its scope, the real Slack answers 200 with its sign-in page, so this does too."""
         file = self.slack.files.get(request.path_params["id"])
         if file is None:
             return Response("Not found", 404)
-        if _bearer(request) != self.slack.bot_token or "files:read" not in self.slack.scopes:
+        slack = by_token(self.oauth.workspaces, _bearer(request))
+        if slack is None or request.path_params["id"] not in slack.file_objects or "files:read" not in slack.scopes:
             return Response("<!DOCTYPE html><html><title>Sign in | Slack</title></html>", media_type="text/html")
         return Response(file.data, media_type=file.media_type)
 
     async def _slack_upload(self, request: Request) -> Response:
         """The address is the secret: it needs no token."""
         data = await request.body()
-        kind = mimetypes.guess_type(self.slack.uploads.get(request.path_params["id"], {}).get("name", ""))[0]
-        if slack_methods.take_upload(self.slack, request.path_params["id"], data, kind or "application/octet-stream"):
+        slack = next((each for each in self.oauth.workspaces if request.path_params["id"] in each.uploads), self.slack)
+        kind = mimetypes.guess_type(slack.uploads.get(request.path_params["id"], {}).get("name", ""))[0]
+        if slack_methods.take_upload(slack, request.path_params["id"], data, kind or "application/octet-stream"):
             return Response(f"OK - {len(data)}")
         return Response("Bad upload", 400)
 

@@ -39,6 +39,41 @@ CHATS = (
 )
 
 
+class Workspace(Struct, frozen=True):
+    """A Slack workspace, or with ``enterprise`` one of an organisation for all of which the app is installed."""
+
+    team: str = TEAM
+    name: str = "Simulator"
+    bot_user: str = BOT_USER
+    bot: str = BOT
+    chats: tuple[Chat, ...] = CHATS
+    enterprise: str = ""
+
+
+SECOND = Workspace(
+    "T1SECOND",
+    "Second",
+    "U1KABAR",
+    "B1KABAR",
+    (
+        Chat("slack", "D1ANN", "private", "Kabar", ("ann",)),
+        Chat("slack", "D1BUDI", "private", "Kabar", ("budi",)),
+        Chat("slack", "C1GENERAL", "channel", "general", ("ann", "budi")),
+    ),
+)
+GRID = Workspace(
+    "T2GRID",
+    "Grid",
+    "U2KABAR",
+    "B2KABAR",
+    (
+        Chat("slack", "D2ANN", "private", "Kabar", ("ann",)),
+        Chat("slack", "C2GENERAL", "channel", "general", ("ann", "budi")),
+    ),
+    "E2GRID",
+)
+"""Others, for an app that many install (``Simulator.join``). People have the same ids everywhere."""
+
 SCOPES = frozenset(
     {
         "app_mentions:read",
@@ -85,12 +120,18 @@ class Post(Struct):
 
 
 class Slack:
-    """Public: ``say``, ``edit``, ``delete``, ``tap``, ``stop``, ``command``, ``shortcut``, ``open_home``, ``push``
-    (people), ``messages``, ``wait_for``."""
+    """One workspace. Public: ``say``, ``edit``, ``delete``, ``tap``, ``stop``, ``command``, ``shortcut``,
+    ``open_home``, ``uninstall``, ``push`` (people), ``messages``, ``wait_for``."""
 
     def __init__(
-        self, world: World, events: SlackEvents, bot_token: str = BOT_TOKEN, app_token: str = APP_TOKEN
+        self,
+        world: World,
+        events: SlackEvents,
+        bot_token: str = BOT_TOKEN,
+        app_token: str = APP_TOKEN,
+        workspace: Workspace = Workspace(),  # noqa: B008 - a frozen value
     ) -> None:
+        self.workspace = workspace
         self.world = world
         self.events = events
         self.bot_token = bot_token
@@ -103,6 +144,10 @@ class Slack:
         """Files as the API shows them; their bytes are in ``world.files`` under the same ids."""
         self.uploads: dict[str, Json] = {}
         """What ``files.getUploadURLExternal`` gave out, until ``files.completeUploadExternal`` shares it."""
+        self.revoked: set[str] = set()
+        """Tokens that were good here."""
+        self.expires: dict[str, float] = {}
+        """When tokens end that do, in Unix seconds."""
         self.scopes = SCOPES
         """What the bot's token may do."""
         self.manifest: Json = {}
@@ -116,7 +161,7 @@ class Slack:
         self.tickets: set[str] = set()
         """Socket Mode addresses that were handed out and not used yet."""
         self._last_ts = 0
-        world.chats.extend(CHATS)
+        world.chats.extend(workspace.chats)
 
     # What people do.
 
@@ -143,7 +188,7 @@ class Slack:
             raise Mistake("The message is empty.")
         if thread_ts and not self.is_root(chat.id, thread_ts):
             raise Mistake("The message that begins the thread is gone.")
-        typed = _typed(text.strip())
+        typed = self._typed(text.strip())
         native: Json = {**self._person_fields(sender), "text": typed, "blocks": [_rich_text(typed)]}
         if share:
             native["attachments"] = [self._share(chat, share)]
@@ -153,7 +198,7 @@ class Slack:
         message = self.publish(chat.id, Post(native), thread_ts or "")
         event = {**native, "channel": chat.id, "channel_type": _channel_type(chat), "event_ts": native["ts"]}
         mention = {name: value for name, value in event.items() if name not in ("channel_type", "subtype")}
-        mentioned = chat.kind == "channel" and f"<@{BOT_USER}>" in typed
+        mentioned = chat.kind == "channel" and f"<@{self.workspace.bot_user}>" in typed
         kinds = [event, {**mention, "type": "app_mention"}] if mentioned else [event]
         # Which of the two comes first is chance on the real Slack, too.
         for body in random.sample(kinds, len(kinds)):
@@ -167,7 +212,7 @@ class Slack:
         if not text.strip():
             raise Mistake("The message is empty.")
         before = copy.deepcopy(post.native)
-        typed = _typed(text.strip())
+        typed = self._typed(text.strip())
         post.native |= {"text": typed, "blocks": [_rich_text(typed)]}
         post.native["edited"] = {"user": sender.slack_id, "ts": self.new_ts()}
         message = self.republish(chat.id, post)
@@ -197,7 +242,12 @@ class Slack:
         self.events.send_interaction(
             {
                 "type": "block_actions",
-                "user": {"id": sender.slack_id, "username": sender.id, "name": sender.id, "team_id": TEAM},
+                "user": {
+                    "id": sender.slack_id,
+                    "username": sender.id,
+                    "name": sender.id,
+                    "team_id": self.workspace.team,
+                },
                 "api_app_id": APP,
                 "container": {
                     "type": "message",
@@ -207,7 +257,7 @@ class Slack:
                     **({"thread_ts": post.native["thread_ts"]} if "thread_ts" in post.native else {}),
                 },
                 "trigger_id": secrets.token_hex(8),
-                "team": {"id": TEAM, "domain": "simulator"},
+                **self._envelope(),
                 "channel": _named(chat),
                 **message,
                 "actions": [{**action, "action_ts": self.new_ts()}],
@@ -233,16 +283,17 @@ class Slack:
         self.events.send_command(
             {
                 "token": "simulator-verification-token",
-                "team_id": TEAM,
+                "team_id": self.workspace.team,
                 "team_domain": "simulator",
                 "channel_id": chat.id,
                 "channel_name": _named(chat)["name"],
                 "user_id": person.slack_id,
                 "user_name": person.id,
                 "command": command,
-                "text": _typed(text.strip()),
+                "text": self._typed(text.strip()),
                 "api_app_id": APP,
-                "is_enterprise_install": "false",
+                "is_enterprise_install": "true" if self.workspace.enterprise else "false",
+                **({"enterprise_id": self.workspace.enterprise} if self.workspace.enterprise else {}),
                 "response_url": f"{self.world.url}/slack/response/{secrets.token_hex(8)}",
                 "trigger_id": f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**9)}.{secrets.token_hex(16)}",
             }
@@ -260,11 +311,9 @@ class Slack:
                 "type": "message_action",
                 "token": "simulator-verification-token",
                 "action_ts": self.new_ts(),
-                "team": {"id": TEAM, "domain": "simulator"},
-                "user": {"id": person.slack_id, "name": person.id, "team_id": TEAM},
+                **self._envelope(),
+                "user": {"id": person.slack_id, "name": person.id, "team_id": self.workspace.team},
                 "channel": _named(chat),
-                "is_enterprise_install": False,
-                "enterprise": None,
                 "callback_id": callback_id,
                 "trigger_id": secrets.token_hex(8),
                 "response_url": f"{self.world.url}/slack/response/{secrets.token_hex(8)}",
@@ -277,23 +326,52 @@ class Slack:
     async def open_home(self, user: str, tab: str = "home") -> None:
         """A person opens the app's home, or its messages with ``tab`` "messages"."""
         person = self.world.person(user)
-        dm = next(chat for chat in self.world.chats if chat.platform == "slack" and chat.people == (person.id,))
+        dm = next(chat for chat in self.workspace.chats if chat.people == (person.id,))
         ts = self.new_ts()
         self.push({"type": "app_home_opened", "user": person.slack_id, "channel": dm.id, "tab": tab, "event_ts": ts})
+
+    def knows(self, token: str) -> bool:
+        """Whether it is, or was, this workspace's."""
+        return token == self.bot_token or token in self.expires or token in self.revoked
+
+    def uninstall(self) -> None:
+        """An admin removes the app: its tokens end, of which Slack tells, and that it is gone, in any order."""
+        self.revoked |= {self.bot_token, *self.expires}
+        revoked: Json = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.workspace.bot_user]}}
+        gone: Json = {"type": "app_uninstalled"}
+        for event in random.sample([revoked, gone], 2):
+            self._push_bare(event)
+
+    def _push_bare(self, event: Json) -> None:
+        """An event of the app itself, whose envelope names no authorization: there is none left."""
+        where, whole = self.workspace, bool(self.workspace.enterprise)
+        grid = {"enterprise_id": where.enterprise, "is_enterprise_install": True} if whole else {}
+        event_id = f"Ev{secrets.token_hex(5).upper()}"
+        common = {"token": "simulator-verification-token", "team_id": where.team, "api_app_id": APP, **grid}
+        at = {"event_id": event_id, "event_time": int(self.world.now())}
+        self.events.send_event({**common, "event": event, "type": "event_callback", **at}, None)
+
+    def _envelope(self) -> Json:
+        """Where an interaction happened."""
+        where = self.workspace
+        enterprise = {"id": where.enterprise, "name": where.name} if where.enterprise else None
+        team = {"id": where.team, "domain": "simulator"}
+        return {"team": team, "enterprise": enterprise, "is_enterprise_install": bool(where.enterprise)}
 
     def push(self, event: Json, message: Message | None = None) -> str:
         """Send the bot any event, in its envelope. Returns the event_id."""
         event_id = f"Ev{secrets.token_hex(5).upper()}"
-        authorization = {"enterprise_id": None, "team_id": TEAM, "user_id": BOT_USER, "is_bot": True}
+        where, whole = self.workspace, bool(self.workspace.enterprise)
+        authorization = {"enterprise_id": where.enterprise or None, "team_id": where.team, "user_id": where.bot_user}
         envelope = {
             "token": "simulator-verification-token",
-            "team_id": TEAM,
+            "team_id": where.team,
             "api_app_id": APP,
             "event": copy.deepcopy(_without_metadata(event)),
             "type": "event_callback",
             "event_id": event_id,
             "event_time": int(self.world.now()),
-            "authorizations": [{**authorization, "is_enterprise_install": False}],
+            "authorizations": [{**authorization, "is_bot": True, "is_enterprise_install": whole}],
             "is_ext_shared_channel": False,
             "event_context": f"4-{event_id}",
         }
@@ -324,7 +402,7 @@ class Slack:
             "author_id": native["user"],
             "author_name": author,
             "channel_id": chat.id,
-            "channel_team": TEAM,
+            "channel_team": self.workspace.team,
             "is_msg_unfurl": True,
             "is_share": True,
             "text": native["text"],
@@ -333,6 +411,16 @@ class Slack:
             "footer": "Slack Conversation",
             **more,
         }
+
+    def _typed(self, text: str) -> str:
+        """What a person typed, as Slack writes it: mentions and links in angle brackets, & < > escaped."""
+        text = re.sub(r"(?<!\w)@kabar\b", f"<@{self.workspace.bot_user}>", text, flags=re.IGNORECASE)
+        parts = []
+        end = 0
+        for token in _TOKEN.finditer(text):
+            parts += [_plain(text[end : token.start()]), token.group()]
+            end = token.end()
+        return "".join([*parts, _plain(text[end:])])
 
     def _own_post(self, chat: Chat, user: str, ts: str) -> tuple[Person, Post]:
         sender = self.world.member(chat, user)
@@ -365,11 +453,18 @@ class Slack:
         return post is not None and post.native.get("thread_ts", ts) == ts
 
     def bot_fields(self) -> Json:
-        profile = {"id": BOT, "app_id": APP, "name": "Kabar", "team_id": TEAM}
-        return {"type": "message", "user": BOT_USER, "bot_id": BOT, "app_id": APP, "team": TEAM, "bot_profile": profile}
+        where = self.workspace
+        profile = {"id": where.bot, "app_id": APP, "name": "Kabar", "team_id": where.team}
+        own = {"user": where.bot_user, "bot_id": where.bot, "app_id": APP, "team": where.team}
+        return {"type": "message", **own, "bot_profile": profile}
 
     def _person_fields(self, person: Person) -> Json:
-        return {"type": "message", "user": person.slack_id, "team": TEAM, "client_msg_id": secrets.token_hex(16)}
+        return {
+            "type": "message",
+            "user": person.slack_id,
+            "team": self.workspace.team,
+            "client_msg_id": secrets.token_hex(16),
+        }
 
     def publish(self, channel: str, post: Post, thread_ts: str, *, only_for: str = "") -> Message:
         """Keep a new message and show it. Its ``ts`` is given here. An ephemeral one is only shown."""
@@ -550,17 +645,6 @@ def _without_metadata(native: Json) -> Json:
 
 _TOKEN = re.compile(r"<(?:@[UW]\w+|#C\w+|![a-z]+)(?:\|[^<>]*)?>")
 _URL = re.compile(r"https?://[^\s<>]+")
-
-
-def _typed(text: str) -> str:
-    """What a person typed, as Slack writes it: mentions and links in angle brackets, & < > escaped."""
-    text = re.sub(r"(?<!\w)@kabar\b", f"<@{BOT_USER}>", text, flags=re.IGNORECASE)
-    parts = []
-    end = 0
-    for token in _TOKEN.finditer(text):
-        parts += [_plain(text[end : token.start()]), token.group()]
-        end = token.end()
-    return "".join([*parts, _plain(text[end:])])
 
 
 def _plain(text: str) -> str:

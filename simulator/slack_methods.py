@@ -11,14 +11,12 @@ from typing import Any
 
 from simulator.slack import (
     APP,
-    BOT,
-    BOT_USER,
     CONFIG_TOKEN,
     SCOPES,
-    TEAM,
     Post,
     Slack,
     Stream,
+    Workspace,
     markdown_blocks,
     shown_blocks,
 )
@@ -147,6 +145,12 @@ class WebApi:
             return
         if not token:
             raise Refused("not_authed")
+        if token in self._slack.revoked:
+            raise Refused("token_revoked")
+        if token in self._slack.expires and wanted == self._slack.bot_token:
+            if self._slack.expires[token] < self._slack.world.now():
+                raise Refused("token_expired")
+            return
         if token not in (self._slack.bot_token, *others.values()):
             raise Refused("invalid_auth")
         if token != wanted:
@@ -164,9 +168,7 @@ def failure(error: str, details: list[str] | None = None) -> Json:
 def _channel(slack: Slack, params: Params, name: str = "channel") -> Chat:
     """By its id; a person's id stands for their direct messages."""
     wanted = params.needed(name)
-    for chat in slack.world.chats:
-        if chat.platform != "slack":
-            continue
+    for chat in slack.workspace.chats:
         is_dm_of = chat.kind == "private" and slack.world.person(chat.people[0]).slack_id == wanted
         if chat.id == wanted or is_dm_of:
             return chat
@@ -243,7 +245,7 @@ def _own(slack: Slack, chat: Chat, ts: str, error: str) -> Post:
     post = slack.posts.get((chat.id, ts))
     if post is None:
         raise Refused("message_not_found")
-    if post.native.get("bot_id") != BOT:
+    if post.native.get("bot_id") != slack.workspace.bot:
         raise Refused(error)
     return post
 
@@ -292,19 +294,20 @@ async def api_test(slack: Slack, params: Params) -> Json:
 async def auth_test(slack: Slack, params: Params) -> Json:
     return {
         "url": "https://simulator.slack.com/",
-        "team": "Simulator",
+        "team": slack.workspace.name,
         "user": "kabar",
-        "team_id": TEAM,
-        "user_id": BOT_USER,
-        "bot_id": BOT,
-        "is_enterprise_install": False,
+        "team_id": slack.workspace.team,
+        "user_id": slack.workspace.bot_user,
+        "bot_id": slack.workspace.bot,
+        "is_enterprise_install": bool(slack.workspace.enterprise),
     }
 
 
 async def bot_info(slack: Slack, params: Params) -> Json:
-    if params.needed("bot") != BOT:
+    where = slack.workspace
+    if params.needed("bot") != where.bot:
         raise Refused("bot_not_found")
-    return {"bot": {"id": BOT, "app_id": APP, "user_id": BOT_USER, "name": "Kabar", "deleted": False}}
+    return {"bot": {"id": where.bot, "app_id": APP, "user_id": where.bot_user, "name": "Kabar", "deleted": False}}
 
 
 async def export_manifest(slack: Slack, params: Params) -> Json:
@@ -336,7 +339,7 @@ async def update(slack: Slack, params: Params) -> Json:
     else:
         post.tasks, post.plan = {}, ""
     kept = {name: value for name, value in post.native.items() if name not in ("text", "blocks")}
-    post.native = {**kept, **content, "edited": {"user": BOT_USER, "ts": slack.new_ts()}}
+    post.native = {**kept, **content, "edited": {"user": slack.workspace.bot_user, "ts": slack.new_ts()}}
     post.markdown = markdown
     slack.republish(chat.id, post)
     _tell_change(slack, chat, before, post)
@@ -379,6 +382,8 @@ async def start_stream(slack: Slack, params: Params) -> Json:
             if not params.text(name):
                 raise Refused(f"missing_{name}")
         _user(slack, params.text("recipient_user_id"))
+        if params.text("recipient_team_id") != slack.workspace.team:
+            raise Refused("team_not_found")
     if params.text("task_display_mode") not in ("", "timeline", "plan"):
         raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
     added = _streamed(params)
@@ -501,7 +506,7 @@ async def open_conversation(slack: Slack, params: Params) -> Json:
 
 
 def _conversation(slack: Slack, chat: Chat) -> Json:
-    common = {"id": chat.id, "created": 1_700_000_000, "is_archived": False, "context_team_id": TEAM}
+    common = {"id": chat.id, "created": 1_700_000_000, "is_archived": False, "context_team_id": slack.workspace.team}
     if chat.kind == "private":
         return {**common, "is_im": True, "user": slack.world.person(chat.people[0]).slack_id}
     kinds = {"is_channel": True, "is_group": False, "is_im": False, "is_private": False}
@@ -510,19 +515,22 @@ def _conversation(slack: Slack, chat: Chat) -> Json:
 
 async def user_info(slack: Slack, params: Params) -> Json:
     user_id = params.needed("user")
-    if user_id == BOT_USER:
-        return {"user": _user_object(BOT_USER, "kabar", "Kabar", is_bot=True)}
+    where = slack.workspace
+    if user_id == where.bot_user:
+        return {"user": _user_object(where, user_id, "kabar", "Kabar", is_bot=True)}
     person = _user(slack, user_id)
     first = person is slack.world.people[0]  # who made the workspace
     rights = {"is_admin": first, "is_owner": first, "is_primary_owner": first}
-    user = {**_user_object(user_id, person.id, person.name), **rights, "tz": person.zone}
+    user = {**_user_object(where, user_id, person.id, person.name), **rights, "tz": person.zone}
+    if where.enterprise:
+        user["enterprise_user"] = {"enterprise_id": where.enterprise, "id": user_id, "teams": [where.team], **rights}
     return {"user": {**user, "locale": person.language} if params.flag("include_locale") else user}
 
 
-def _user_object(user_id: str, name: str, real_name: str, *, is_bot: bool = False) -> Json:
-    profile = {"real_name": real_name, "display_name": real_name, "team": TEAM}
+def _user_object(where: Workspace, user_id: str, name: str, real_name: str, *, is_bot: bool = False) -> Json:
+    profile = {"real_name": real_name, "display_name": real_name, "team": where.team}
     more = {"tz": "America/Los_Angeles", "is_bot": is_bot, "deleted": False, "profile": profile}
-    return {"id": user_id, "team_id": TEAM, "name": name, "real_name": real_name, **more}
+    return {"id": user_id, "team_id": where.team, "name": name, "real_name": real_name, **more}
 
 
 async def add_reaction(slack: Slack, params: Params) -> Json:
@@ -641,7 +649,9 @@ async def complete_upload(slack: Slack, params: Params) -> Json:
     blocks = None if comment else _blocks(params)
     for file_id, title in titles.items():
         slack.uploads.pop(file_id)
-        slack.attach(slack.world.files[file_id], BOT_USER, file_id)["title"] = title or slack.world.files[file_id].name
+        slack.attach(slack.world.files[file_id], slack.workspace.bot_user, file_id)["title"] = (
+            title or slack.world.files[file_id].name
+        )
     objects = [slack.file_objects[file_id] for file_id in titles]
     native = {**slack.bot_fields(), "subtype": "file_share", "text": comment, "files": objects}
     message = slack.publish(chat.id, Post({**native, "blocks": blocks} if blocks else native), thread)
@@ -659,7 +669,7 @@ async def publish_view(slack: Slack, params: Params) -> Json:
         raise Refused("invalid_arguments", "view must be of type home, with blocks")
     check_kinds(view["blocks"])
     check_blocks(view["blocks"], HOME_BLOCKS_LIMIT)
-    stored = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": TEAM, "app_id": APP, **view}
+    stored = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": slack.workspace.team, "app_id": APP, **view}
     slack.world.homes[person.slack_id] = stored
     slack.world.emit("home", {"user": person.slack_id, "view": stored})
     return {"view": stored}

@@ -188,6 +188,15 @@ class Bot:
             for _ in range(2):
                 await self.store.looked()
 
+    async def wakes_and_hears(self, *inbounds: Inbound) -> None:
+        """A turn that hears these while one of its calls is held at the gate, which then opens."""
+        running = asyncio.create_task(self.wakes())
+        await asyncio.wait_for(self.deeds.reached.wait(), WAIT)
+        await self.hears(*inbounds)
+        await self.looks_twice()
+        self.deeds.gate.set()
+        await running
+
 
 class MemoryBlobs:
     def __init__(self) -> None:

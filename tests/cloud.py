@@ -6,9 +6,10 @@ in a thread of its own, its execution environment.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -106,25 +107,41 @@ class Cloud:
 
     async def _request(self, request: Request) -> Response:
         event = http_event(request.url.path, await request.body(), dict(request.headers), method=request.method)
+        event["rawQueryString"] = request.url.query
+        if cookies := event["headers"].pop("cookie", ""):
+            event["cookies"] = cookies.split("; ")
         answer = json.loads(json.dumps(await self.call_webhook(event)))
-        return Response(answer["body"], answer["statusCode"], answer["headers"])
+        response = Response(answer["body"], answer["statusCode"], answer["headers"])
+        for cookie in answer.get("cookies") or ():
+            response.headers.append("Set-Cookie", cookie.replace("; Secure", ""))  # this front speaks plain HTTP
+        return response
 
 
 @asynccontextmanager
 async def cloud_for(
-    account: Account, simulator_url: str, model_url: str, patch: pytest.MonkeyPatch, *, seconds: float = 60
+    account: Account,
+    simulator_url: str,
+    model_url: str,
+    patch: pytest.MonkeyPatch,
+    *,
+    seconds: float = 60,
+    secrets: Mapping[str, str | None] = MappingProxyType({}),
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[Cloud]:
-    """A fresh deployment whose platforms and model are at these addresses; its secrets lie in SSM."""
+    """A fresh deployment whose platforms and model are at these addresses; its secrets lie in SSM. ``secrets`` are
+    others, or None for one that is not there; ``more`` are settings of the functions."""
     create_table(account.client("dynamodb"), TABLE)
     queue_url = account.client("sqs").create_queue(QueueName="wakes.fifo", Attributes=QUEUE)["QueueUrl"]
-    secrets = {
+    usual = {
         "TELEGRAM_BOT_TOKEN": telegram.TOKEN,
         "TELEGRAM_WEBHOOK_SECRET": telegram.SECRET,
         "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
         "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
         "ANTHROPIC_API_KEY": "of-no-account",
     }
-    for name, value in secrets.items():
+    for name, value in {**usual, **secrets}.items():
+        if value is None:
+            continue
         account.client("ssm").put_parameter(Name=f"/kabar/test/{name}", Value=value, Type="SecureString")
     environment = {
         **account.environment,
@@ -136,15 +153,18 @@ async def cloud_for(
         "TELEGRAM_API_BASE_URL": telegram_base_url(simulator_url),
         "SLACK_API_BASE_URL": slack_base_url(simulator_url),
         "ANTHROPIC_BASE_URL": model_url,
+        **more,
     }
     for name, value in environment.items():
         patch.setenv(name, value)
     cloud = Cloud(account, queue_url, seconds)
-    async with serve(cloud.app) as cloud.url:
-        consuming = asyncio.create_task(cloud.consume())
-        try:
-            yield cloud
-        finally:
-            consuming.cancel()
-            await asyncio.gather(consuming, return_exceptions=True)
-            await cloud.close()
+    try:
+        async with serve(cloud.app) as cloud.url:
+            consuming = asyncio.create_task(cloud.consume())
+            try:
+                yield cloud
+            finally:
+                consuming.cancel()
+                await asyncio.gather(consuming, return_exceptions=True)
+    finally:
+        await cloud.close()  # after the last request: one more would begin a new environment

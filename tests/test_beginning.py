@@ -130,12 +130,7 @@ async def test_what_was_added_to_a_turn_that_failed_is_asked_again_with_it(path:
     failing = (call("look", {"at": "long"}, id="A"), Refusal(400, "invalid_request_error", "no"))
     async with bot_on(path, *failing, text("Two tickets.")) as bot:
         await bot.hears(inbound("book a ticket", 1))
-        running = asyncio.create_task(bot.wakes())
-        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
-        await bot.hears(inbound("two, please", 2))
-        await bot.looks_twice()
-        bot.deeds.gate.set()
-        await running
+        await bot.wakes_and_hears(inbound("two, please", 2))
         (retry,) = bot.channel.buttons
         await bot.hears(tap(retry.data))
         await bot.wakes()
@@ -146,12 +141,7 @@ async def test_what_was_added_to_a_turn_that_failed_is_asked_again_with_it(path:
 async def test_an_edit_of_what_was_added_to_a_turn_offers_to_do_it_again(path: Path) -> None:
     async with bot_on(path, call("look", {"at": "long"}, id="A"), text("Two."), text("Three.")) as bot:
         await bot.hears(inbound("book a ticket", 1))
-        running = asyncio.create_task(bot.wakes())
-        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
-        await bot.hears(inbound("two, please", 2))
-        await bot.looks_twice()
-        bot.deeds.gate.set()
-        await running
+        await bot.wakes_and_hears(inbound("two, please", 2))
         await bot.hears(edit("three, please", 2))
         await bot.wakes()
         (redo,) = bot.channel.buttons

@@ -181,12 +181,7 @@ async def test_spoiled_arguments_are_not_run(path: Path) -> None:
 async def test_what_is_added_while_a_tool_runs_steers_the_turn(path: Path) -> None:
     async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
         await bot.hears(inbound("price?", 1))
-        running = asyncio.create_task(bot.wakes())
-        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
-        await bot.hears(inbound("in euros please", 2))
-        await bot.looks_twice()
-        bot.deeds.gate.set()
-        await running
+        await bot.wakes_and_hears(inbound("in euros please", 2))
         assert "in euros please" in words(bot.model.requests[1])
         assert await bot.store.receive(inbound("in euros please", 2)) is Receipt.DONE
         assert await bot.wakes() == Outcome()
@@ -623,12 +618,7 @@ async def test_an_edit_before_the_turn_replaces_the_text(path: Path) -> None:
 async def test_an_edit_during_the_turn_steers_it(path: Path) -> None:
     async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
         await bot.hears(inbound("price in dollars?", 1))
-        running = asyncio.create_task(bot.wakes())
-        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
-        await bot.hears(edit("price in euros?", 1))
-        await bot.looks_twice()
-        bot.deeds.gate.set()
-        await running
+        await bot.wakes_and_hears(edit("price in euros?", 1))
         assert "price in euros?" in words(bot.model.requests[1])
         assert any("They edited a message above" in said for said in words(bot.model.requests[1]))
 
@@ -731,12 +721,7 @@ async def test_in_queue_mode_a_message_waits_its_turn(path: Path) -> None:
         await bot.hears(inbound("queue", 1, command="meanwhile"))
         await bot.wakes()
         await bot.hears(inbound("first", 2))
-        running = asyncio.create_task(bot.wakes())
-        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
-        await bot.hears(inbound("second", 3))
-        await bot.looks_twice()
-        bot.deeds.gate.set()
-        await running
+        await bot.wakes_and_hears(inbound("second", 3))
         assert "second" not in words(bot.model.requests[1])
         await bot.wakes()
         assert bot.channel.shown[-2:] == ["One.", "Two."]

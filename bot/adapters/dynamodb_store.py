@@ -18,7 +18,11 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
 A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. Transactions
 on one item exclude each other, so each of everybody's may be spread over several that share its limit (bot/shares.py):
 all but the first are ``B#all#<period>#<shard>``. What is known of a person is ``U#<person>`` / ``U``: profile (JSON),
-profile_version. What can be had again elsewhere is ``K#<name>`` / ``K``: kept, expires_at.
+profile_version. What can be had again elsewhere is ``K#<name>`` / ``K``: kept, expires_at. Where the app is installed
+is ``I#<team>`` / ``I``: installation (JSON), stamp, installed_at; what may be done once only is ``O#<name>`` / ``O``:
+expires_at.
+
+Several bots may share a table: all partition keys and shards of one that has a name begin with it and a slash.
 
 A message is deduplicated by one conditional write, so its tombstone must stay under the very key a repeat computes,
 among the pending ones. What is pending is therefore found through the local secondary index ``pending``: an item is in
@@ -71,6 +75,7 @@ from bot.messages import (
     Counter,
     Head,
     Inbound,
+    Installation,
     Numbered,
     Profile,
     Reminder,
@@ -82,6 +87,7 @@ from bot.ports import Change, Clock, Receipt, Upgraded
 from bot.schema import (
     ENTRY,
     INBOUND,
+    INSTALLATION,
     PROFILE,
     REMINDER,
     SCHEMA,
@@ -127,6 +133,7 @@ _VALUES: tuple[tuple[str, str, Kind[Any]], ...] = (
     ("T#", "zipped", TOOL_RUN),
     ("R#", "reminder", REMINDER),
     ("U", "profile", PROFILE),
+    ("I", "installation", INSTALLATION),
 )
 """How the sort keys begin, and the attributes, of items that hold stored values."""
 
@@ -235,12 +242,14 @@ class _Added(NamedTuple):
 class DynamoDBStore:
     """The Store port on one table made by ``infra/template.yaml`` or ``create_table``."""
 
-    def __init__(self, client: Client, table: str, clock: Clock, *, shards: int = 1) -> None:
-        """``client`` may be shared between stores and threads; its own retries and time limits apply. Each of
-        everybody's counters is spread over so many ``shards``: the same number wherever the table is used."""
+    def __init__(self, client: Client, table: str, clock: Clock, bot: str = "", *, shards: int = 1) -> None:
+        """``client`` may be shared between stores and threads; its own retries and time limits apply. ``bot`` is the
+        name of one of several that share the table, with nothing shared between them. Each of everybody's counters is
+        spread over so many ``shards``: the same number wherever the table is used."""
         self._client = client
         self._table = table
         self._clock = clock
+        self._prefix = f"{bot}/" if bot else ""
         self._shards = shards
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -255,8 +264,8 @@ class DynamoDBStore:
                 self._client.put_item,
                 TableName=self._table,
                 Item={
-                    **_key(inbound.conversation, f"IN#{inbound.key}"),
-                    **_waiting(inbound, now),
+                    **self._key(inbound.conversation, f"IN#{inbound.key}"),
+                    **self._waiting(inbound, now),
                     "inbound": {"B": zlib.compress(pack(inbound))},
                 },
                 ConditionExpression="attribute_not_exists(sk) OR expires_at <= :now",
@@ -280,7 +289,7 @@ class DynamoDBStore:
             answer = await self._call(
                 self._client.update_item,
                 TableName=self._table,
-                Key=_key(conversation, "HEAD"),
+                Key=self._key(conversation, "HEAD"),
                 UpdateExpression=(
                     "SET lease_owner = :owner, until_ms = :until,"
                     " last_seq = if_not_exists(last_seq, :zero), since_seq = if_not_exists(since_seq, :one)"
@@ -310,7 +319,7 @@ class DynamoDBStore:
             await self._call(
                 self._client.update_item,
                 TableName=self._table,
-                Key=_key(head.conversation, "HEAD"),
+                Key=self._key(head.conversation, "HEAD"),
                 UpdateExpression="SET until_ms = :until",
                 ConditionExpression="lease_owner = :owner AND until_ms > :released",
                 ExpressionAttributeValues={
@@ -374,7 +383,7 @@ class DynamoDBStore:
 
     async def head(self, conversation: str) -> Head | None:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_key(conversation, "HEAD"), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._key(conversation, "HEAD"), ConsistentRead=True
         )
         return _head(conversation, answer["Item"]) if "Item" in answer else None
 
@@ -387,7 +396,7 @@ class DynamoDBStore:
             IndexName="pending",
             KeyConditionExpression="pk = :pk AND pending < :expired",
             ExpressionAttributeValues={
-                ":pk": {"S": f"C#{conversation}"},
+                ":pk": self._pk(f"C#{conversation}"),
                 ":expired": {"S": _passing(int(self._clock.now()))},
             },
             ConsistentRead=True,
@@ -410,16 +419,12 @@ class DynamoDBStore:
         Where the client repeated a start whose answer was lost, the first one may be told False.
         """
         if run.result is None:
-            try:
-                await self._call(
-                    self._client.put_item,
-                    TableName=self._table,
-                    Item={**_key(conversation, _call_key(run.call)), "started": {"BOOL": True}},
-                    ConditionExpression="attribute_not_exists(sk)",
-                )
-            except _ConditionFailed:
-                return False
-        elif len(puts := self._puts(conversation, _call_key(run.call), pack(run))) == 1:
+            return await self._held(
+                self._client.put_item,
+                Item={**self._key(conversation, _call_key(run.call)), "started": {"BOOL": True}},
+                ConditionExpression="attribute_not_exists(sk)",
+            )
+        if len(puts := self._puts(conversation, _call_key(run.call), pack(run))) == 1:
             await self._call(self._client.put_item, **puts[0]["Put"])
         else:
             await self._transact(puts)
@@ -439,7 +444,7 @@ class DynamoDBStore:
 
     async def spent(self, counters: Sequence[Counter]) -> dict[Counter, Spent]:
         by_key = {
-            _counter_key(counter, shard)["pk"]["S"]: counter
+            self._counter_key(counter, shard)["pk"]["S"]: counter
             for counter in counters
             for shard in range(self._shards_of(counter))
         }
@@ -455,7 +460,7 @@ class DynamoDBStore:
         answer = await self._call(
             self._client.get_item,
             TableName=self._table,
-            Key=_key(conversation, "HEAD"),
+            Key=self._key(conversation, "HEAD"),
             ProjectionExpression="last_seq",
             ConsistentRead=True,
         )
@@ -463,7 +468,7 @@ class DynamoDBStore:
 
     async def profile(self, person: str) -> Profile:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_person_key(person), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._alone("U", person), ConsistentRead=True
         )
         return PROFILE.read(answer["Item"]["profile"]["B"]) if "Item" in answer else Profile()
 
@@ -474,12 +479,8 @@ class DynamoDBStore:
         if profile.version:
             values = {":before": _number(profile.version)}
             condition = {"ConditionExpression": "profile_version = :before", "ExpressionAttributeValues": values}
-        item = {**_person_key(person), "profile": {"B": pack(kept)}, "profile_version": _number(kept.version)}
-        try:
-            await self._call(self._client.put_item, TableName=self._table, Item=item, **condition)
-        except _ConditionFailed:
-            return False
-        return True
+        item = {**self._alone("U", person), "profile": {"B": pack(kept)}, "profile_version": _number(kept.version)}
+        return await self._held(self._client.put_item, Item=item, **condition)
 
     async def reminders(self, conversation: str) -> list[Reminder]:
         """Asks for one attribute: whoever may read this need not be allowed to read anything else."""
@@ -490,9 +491,9 @@ class DynamoDBStore:
     async def put_reminder(self, reminder: Reminder) -> None:
         conversation = reminder.place.conversation
         item = {
-            **_key(conversation, f"R#{reminder.id}"),
+            **self._key(conversation, f"R#{reminder.id}"),
             "reminder": {"B": pack(reminder)},
-            "due_shard": {"S": f"R{_shard(conversation)}"},
+            "due_shard": {"S": self._shard("R", conversation)},
             "received_at": _number(reminder.at),
         }
         await self._call(self._client.put_item, TableName=self._table, Item=item)
@@ -502,7 +503,7 @@ class DynamoDBStore:
         answer = await self._call(
             self._client.delete_item,
             TableName=self._table,
-            Key=_key(conversation, f"R#{id}"),
+            Key=self._key(conversation, f"R#{id}"),
             ReturnValues="ALL_OLD",
         )
         return "Attributes" in answer
@@ -511,18 +512,69 @@ class DynamoDBStore:
         """Conversation, id and time of those whose time, in Unix seconds, lies between these two, for a sweep. As
         ``overdue``; one that is paused, or told already, may be among them."""
         between = {":since": _number(since), ":before": _number(before)}
-        return [_reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
+        return [self._reminded(item) for item in await self._due("R", "BETWEEN :since AND :before", between)]
 
     async def kept(self, name: str) -> bytes | None:
         answer = await self._call(
-            self._client.get_item, TableName=self._table, Key=_kept_key(name), ConsistentRead=True
+            self._client.get_item, TableName=self._table, Key=self._alone("K", name), ConsistentRead=True
         )
         return bytes(answer["Item"]["kept"]["B"]) if "Item" in answer else None
 
     async def keep(self, name: str, data: bytes) -> None:
         """What nobody keeps again goes by itself."""
-        item = {**_kept_key(name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
+        item = {**self._alone("K", name), "kept": {"B": data}, "expires_at": _number(int(self._clock.now()) + KEPT)}
         await self._call(self._client.put_item, TableName=self._table, Item=item)
+
+    async def installation(self, team: str) -> Installation | None:
+        answer = await self._call(
+            self._client.get_item, TableName=self._table, Key=self._alone("I", team), ConsistentRead=True
+        )
+        return INSTALLATION.read(answer["Item"]["installation"]["B"]) if "Item" in answer else None
+
+    async def install(self, installation: Installation) -> None:
+        """Asks for nothing that is stored: whoever may write this need not be allowed to read it."""
+        condition = "attribute_not_exists(pk) OR installed_at <= :at"
+        await self._put_installation(installation, condition, {":at": _number(installation.at)})
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        """Where the client repeated a put whose answer was lost, it may be told False of its own."""
+        return await self._put_installation(installation, "stamp = :before", {":before": {"S": stamp}})
+
+    async def _put_installation(self, installation: Installation, condition: str, values: Item) -> bool:
+        item = {
+            **self._alone("I", installation.team),
+            "installation": {"B": pack(installation)},
+            "stamp": {"S": installation.stamp},
+            "installed_at": _number(installation.at),
+        }
+        return await self._held(
+            self._client.put_item, Item=item, ConditionExpression=condition, ExpressionAttributeValues=values
+        )
+
+    async def uninstall(self, team: str, at: int) -> None:
+        await self._held(
+            self._client.delete_item,
+            Key=self._alone("I", team),
+            ConditionExpression="installed_at <= :at",
+            ExpressionAttributeValues={":at": _number(at)},
+        )
+
+    async def first(self, name: str, until: int) -> bool:
+        """Where the client repeated a put whose answer was lost, the first may be told False."""
+        return await self._held(
+            self._client.put_item,
+            Item={**self._alone("O", name), "expires_at": _number(until)},
+            ConditionExpression="attribute_not_exists(pk) OR expires_at <= :now",
+            ExpressionAttributeValues={":now": _number(int(self._clock.now()))},
+        )
+
+    async def _held(self, operation: Callable[..., dict[str, Any]], **request: Any) -> bool:
+        """Whether the condition of this write held, and it was done."""
+        try:
+            await self._call(operation, TableName=self._table, **request)
+        except _ConditionFailed:
+            return False
+        return True
 
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
         return await self._between(conversation, max(first, 1), f"{_entry_key(last)}#:") if first <= last else []
@@ -532,24 +584,23 @@ class DynamoDBStore:
         items = {item["sk"]["S"]: item async for page in pages for item in page}
         return list(_entries(items, first))
 
-    async def every_conversation(self) -> AsyncIterator[str]:
-        async for pk in self._scan("HEAD"):
-            yield pk.removeprefix("C#")
+    def every_conversation(self) -> AsyncIterator[str]:
+        return self._scan("C", "HEAD")
 
-    async def every_profile(self) -> AsyncIterator[str]:
-        async for pk in self._scan("U"):
-            yield pk.removeprefix("U#")
+    def every_profile(self) -> AsyncIterator[str]:
+        return self._scan("U", "U")
 
-    async def _scan(self, sk: str) -> AsyncIterator[str]:
-        """The partition keys that have this sort key, in no order."""
+    async def _scan(self, kind: str, sk: str) -> AsyncIterator[str]:
+        """The names of this kind that have this sort key, in no order."""
+        begins = self._pk(f"{kind}#")
         request = {
-            "FilterExpression": "sk = :sk",
+            "FilterExpression": "sk = :sk AND begins_with(pk, :begins)",
             "ProjectionExpression": "pk",
-            "ExpressionAttributeValues": {":sk": {"S": sk}},
+            "ExpressionAttributeValues": {":sk": {"S": sk}, ":begins": begins},
         }
         async for page in self._scanned(**request):
             for item in page:
-                yield item["pk"]["S"]
+                yield item["pk"]["S"].removeprefix(begins["S"])
 
     async def _scanned(self, **request: Any) -> AsyncIterator[list[Item]]:
         """All items, a page of a megabyte at a time."""
@@ -564,8 +615,9 @@ class DynamoDBStore:
     async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
         """Each write holds only while the item is as it was read. A head of before uses were noted is used now."""
         async for page in self._scanned():
-            for first in range(0, len(page), VALUES_AT_ONCE):
-                some = page[first : first + VALUES_AT_ONCE]
+            ours = [item for item in page if self._is_ours(item)]
+            for first in range(0, len(ours), VALUES_AT_ONCE):
+                some = ours[first : first + VALUES_AT_ONCE]
                 yield sum(await asyncio.gather(*(self._upgrade(item, writes=writes) for item in some)), Upgraded())
 
     async def _upgrade(self, item: Item, *, writes: bool) -> Upgraded:
@@ -580,7 +632,7 @@ class DynamoDBStore:
             done += Upgraded(1, old=int(new is not None))
             if new is not None and writes:
                 await self._replaced(item, name, new)
-        if writes and _is_unnoted(item):
+        if writes and self._is_unnoted(item):
             await self._note_use(item)
         return done
 
@@ -591,8 +643,8 @@ class DynamoDBStore:
             return zlib.decompress(stored)
         if name != "zipped":
             return bytes(stored)
-        sk, pk = item["sk"]["S"], item["pk"]["S"].removeprefix("C#")
-        rest = await self._get(pk, _rest_keys(sk, item)) if _rest_keys(sk, item) else {}
+        sk = item["sk"]["S"]
+        rest = await self._get(self._conversation(item), _rest_keys(sk, item)) if _rest_keys(sk, item) else {}
         return _joined({sk: item, **rest}, sk)
 
     async def _replaced(self, item: Item, name: str, new: bytes) -> None:
@@ -602,7 +654,7 @@ class DynamoDBStore:
         sk = item["sk"]["S"]
         with suppress(_ConditionFailed):
             if name == "zipped":
-                first, *rest = self._puts(item["pk"]["S"].removeprefix("C#"), sk, new)
+                first, *rest = self._puts(self._conversation(item), sk, new)
                 first["Put"] |= {**unchanged, "ExpressionAttributeValues": values}
                 fewer = _rest_keys(sk, item)[len(rest) :]
                 await self._transact([first, *rest, *self._deletes({**item, "sk": {"S": key}} for key in fewer)])
@@ -627,7 +679,7 @@ class DynamoDBStore:
                 UpdateExpression="SET due_shard = :shard, received_at = :used",
                 ConditionExpression="attribute_exists(sk) AND attribute_not_exists(received_at)",
                 ExpressionAttributeValues={
-                    f":{name}": value for name, value in _used(item["pk"]["S"].removeprefix("C#"), now).items()
+                    f":{name}": value for name, value in self._used(self._conversation(item), now).items()
                 },
             )
 
@@ -645,7 +697,7 @@ class DynamoDBStore:
         own, taken = (head.turn.first, head.turn.inbox) if head.turn is not None else (head.last + 1, ())
         old = {":old": _number(now + REMEMBERED - REPEATS)}
         await self._begin_window(head, own)
-        counters = [_counter_key(counter) for counter in counters_to_forget(conversation, now)]
+        counters = [self._counter_key(counter) for counter in counters_to_forget(conversation, now)]
         await self._guarded(head, self._deletes(await self._get_all(counters)))
         for pages in (
             self._keys(conversation, "R#", "T$"),
@@ -663,12 +715,12 @@ class DynamoDBStore:
 
     async def overdue(self, before: int) -> list[str]:
         items = await self._due("", "< :before", {":before": _number(before)})
-        return list(dict.fromkeys(item["pk"]["S"].removeprefix("C#") for item in items))
+        return list(dict.fromkeys(self._conversation(item) for item in items))
 
     async def unused(self, before: int) -> list[str]:
         found = await self._due("U", "< :before", {":before": _number(before)})
         oldest = sorted(found, key=lambda item: _integer(item, "received_at", 0))
-        return [item["pk"]["S"].removeprefix("C#") for item in oldest]
+        return [self._conversation(item) for item in oldest]
 
     async def _due(self, kind: str, received: str, values: Item) -> list[Item]:
         """One query of one page for each shard of a kind ("R": reminders, "U": uses), oldest first."""
@@ -679,7 +731,7 @@ class DynamoDBStore:
                 TableName=self._table,
                 IndexName="due",
                 KeyConditionExpression=f"due_shard = :shard AND received_at {received}",
-                ExpressionAttributeValues={":shard": {"S": f"{kind}{shard}"}, **values},
+                ExpressionAttributeValues={":shard": {"S": f"{self._prefix}{kind}{shard}"}, **values},
                 Limit=MOST_OVERDUE,
             )
             found += answer["Items"]
@@ -696,7 +748,7 @@ class DynamoDBStore:
         }
         if stored.used != head.used:
             assignments += ["due_shard = :shard", "received_at = :used"]
-            values |= {f":{name}": value for name, value in _used(head.conversation, stored.used).items()}
+            values |= {f":{name}": value for name, value in self._used(head.conversation, stored.used).items()}
         if release:
             assignments.append("until_ms = :released")
         if stored.settings != head.settings:
@@ -707,7 +759,7 @@ class DynamoDBStore:
             values[":turn"] = {"B": pack(stored.turn)}
         return {
             "TableName": self._table,
-            "Key": _key(head.conversation, "HEAD"),
+            "Key": self._key(head.conversation, "HEAD"),
             "UpdateExpression": f"SET {', '.join(assignments)}{' REMOVE turn' if stored.turn is None else ''}",
             # A release by the client's own repeat, after its first answer was lost, finds the lease released.
             "ConditionExpression": _OURS if release else _OURS_AND_HELD,
@@ -717,7 +769,7 @@ class DynamoDBStore:
     def _guard(self, head: Head) -> dict[str, Any]:
         return {
             "TableName": self._table,
-            "Key": _key(head.conversation, "HEAD"),
+            "Key": self._key(head.conversation, "HEAD"),
             "ConditionExpression": _OURS_AND_HELD,
             "ExpressionAttributeValues": _fence(head),
         }
@@ -765,16 +817,16 @@ class DynamoDBStore:
 
     def _settle(self, conversation: str, key: str, **update: Any) -> dict[str, Any]:
         # Without the condition, an update would make an item of its own for an unknown key, and swallow that message.
-        target = {"TableName": self._table, "Key": _key(conversation, f"IN#{key}")}
+        target = {"TableName": self._table, "Key": self._key(conversation, f"IN#{key}")}
         return {"Update": {**target, "ConditionExpression": "attribute_exists(sk)", **update}}
 
     def _puts(self, conversation: str, sk: str, data: bytes) -> list[dict[str, Any]]:
         """The writes that store ``data``: one item, and more behind it where it is large."""
         zipped = zlib.compress(data)
         first, *rest = [zipped[start : start + CHUNK] for start in range(0, len(zipped), CHUNK)]
-        items = [{**_key(conversation, sk), "zipped": {"B": first}, "chunks": _number(1 + len(rest))}]
+        items = [{**self._key(conversation, sk), "zipped": {"B": first}, "chunks": _number(1 + len(rest))}]
         items += [
-            {**_key(conversation, _chunk_key(sk, number)), "zipped": {"B": chunk}}
+            {**self._key(conversation, _chunk_key(sk, number)), "zipped": {"B": chunk}}
             for number, chunk in enumerate(rest, 1)
         ]
         return [{"Put": {"TableName": self._table, "Item": item}} for item in items]
@@ -792,7 +844,7 @@ class DynamoDBStore:
     async def _borrowed(self, spend: Spend) -> list[_Added]:
         """The same from where room is left. Raises BudgetExceeded where all shards together have none."""
         shards, limit = self._shards_of(spend.counter), spend.limit or 0
-        keys = [_counter_key(spend.counter, shard) for shard in range(shards)]
+        keys = [self._counter_key(spend.counter, shard) for shard in range(shards)]
         found = {item["pk"]["S"]: _spent(item).amount for item in await self._get_all(keys)}
         parts = spread(spend.amount, limit, [found.get(key["pk"]["S"], 0) for key in keys])
         if not parts:
@@ -808,7 +860,7 @@ class DynamoDBStore:
         numbers = {name: number for name, number in numbers.items() if number or name == "amount"}
         update: dict[str, Any] = {
             "TableName": self._table,
-            "Key": _counter_key(added.spend.counter, added.shard),
+            "Key": self._counter_key(added.spend.counter, added.shard),
             "UpdateExpression": f"SET expires_at = :expires ADD {', '.join(f'#{name} :{name}' for name in numbers)}",
             "ExpressionAttributeNames": {f"#{name}": name for name in numbers},  # some are words of the language
             "ExpressionAttributeValues": {
@@ -822,6 +874,49 @@ class DynamoDBStore:
             update["ConditionExpression"] = f"{fits}#amount <= :room"
             update["ExpressionAttributeValues"][":room"] = _number(added.limit - added.amount)
         return {"Update": update}
+
+    def _pk(self, name: str) -> dict[str, Any]:
+        return {"S": f"{self._prefix}{name}"}
+
+    def _key(self, conversation: str, sk: str) -> Item:
+        return {"pk": self._pk(f"C#{conversation}"), "sk": {"S": sk}}
+
+    def _counter_key(self, counter: Counter, shard: int = 0) -> Item:
+        return {"pk": self._pk(f"B#{counter.scope}#{counter.period}{f'#{shard}' if shard else ''}"), "sk": {"S": "B"}}
+
+    def _alone(self, kind: str, name: str) -> Item:
+        """The key of what is an item of its own: a person (U), what is kept (K), an installation (I), what was asked
+        once (O)."""
+        return {"pk": self._pk(f"{kind}#{name}"), "sk": {"S": kind}}
+
+    def _shard(self, kind: str, conversation: str) -> str:
+        return f"{self._prefix}{kind}{SHARDS[_home(conversation, len(SHARDS))]}"
+
+    def _conversation(self, item: Item) -> str:
+        return str(item["pk"]["S"]).removeprefix(f"{self._prefix}C#")
+
+    def _is_ours(self, item: Item) -> bool:
+        """Other bots may share the table; each kind is one letter."""
+        pk: str = item["pk"]["S"]
+        return pk.startswith(self._prefix) and pk[len(self._prefix) + 1 :].startswith("#")
+
+    def _is_unnoted(self, item: Item) -> bool:
+        is_head = item["sk"]["S"] == "HEAD" and "received_at" not in item
+        return is_head and not is_nested(self._conversation(item))
+
+    def _used(self, conversation: str, at: int) -> Item:
+        """What a head has in the index, by the names of its values in an update."""
+        return {"shard": {"S": self._shard("U", conversation)}, "used": _number(at)}
+
+    def _reminded(self, item: Item) -> tuple[str, str, int]:
+        return self._conversation(item), item["sk"]["S"].removeprefix("R#"), int(item["received_at"]["N"])
+
+    def _waiting(self, inbound: Inbound, now: int) -> Item:
+        """The state of a message that has just come."""
+        if (expires := passes_at(inbound, now)) is not None:
+            return {"pending": {"S": f"{_passing(expires)}#{inbound.key}"}, "expires_at": _number(expires)}
+        shard = {"due_shard": {"S": self._shard("", inbound.conversation)}, "received_at": _number(now)}
+        return {"pending": {"S": inbound.key}, **shard}
 
     async def _transact(self, writes: list[dict[str, Any]], pauses: Sequence[float] = _CONFLICT_PAUSES) -> None:
         size = sum(len(write["Put"]["Item"].get("zipped", {}).get("B", b"")) for write in writes if "Put" in write)
@@ -837,7 +932,7 @@ class DynamoDBStore:
             "TableName": self._table,
             "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :end",
             "ExpressionAttributeValues": {
-                ":pk": {"S": f"C#{conversation}"},
+                ":pk": self._pk(f"C#{conversation}"),
                 ":first": {"S": first},
                 ":end": {"S": end},
                 **(values or {}),
@@ -859,7 +954,7 @@ class DynamoDBStore:
 
     async def _get(self, conversation: str, keys: Iterable[str]) -> dict[str, Item]:
         """The items that are there, by their sort key."""
-        items = await self._get_all([_key(conversation, sk) for sk in dict.fromkeys(keys)])
+        items = await self._get_all([self._key(conversation, sk) for sk in dict.fromkeys(keys)])
         return {item["sk"]["S"]: item for item in items}
 
     async def _get_all(self, wanted: list[Item]) -> list[Item]:
@@ -940,14 +1035,6 @@ def _refusal(head: Head, failed: _ConditionFailed) -> Exception:
     return lost(head)
 
 
-def _waiting(inbound: Inbound, now: int) -> Item:
-    """The state of a message that has just come."""
-    if (expires := passes_at(inbound, now)) is not None:
-        return {"pending": {"S": f"{_passing(expires)}#{inbound.key}"}, "expires_at": _number(expires)}
-    shard = {"due_shard": {"S": _shard(inbound.conversation)}, "received_at": _number(now)}
-    return {"pending": {"S": inbound.key}, **shard}
-
-
 def _passing(at: int) -> str:
     """Sorts behind all that is to the bot, as a platform's order begins with a digit; what passes later comes first."""
     return f"~{10**12 - at:012d}"
@@ -957,28 +1044,8 @@ def _fence(head: Head) -> Item:
     return {":owner": {"S": head.owner}, ":before": _number(head.last), ":released": _number(0)}
 
 
-def _key(conversation: str, sk: str) -> Item:
-    return {"pk": {"S": f"C#{conversation}"}, "sk": {"S": sk}}
-
-
-def _counter_key(counter: Counter, shard: int = 0) -> Item:
-    return {"pk": {"S": f"B#{counter.scope}#{counter.period}{f'#{shard}' if shard else ''}"}, "sk": {"S": "B"}}
-
-
 def _home(conversation: str, shards: int) -> int:
     return zlib.crc32(conversation.encode()) % shards
-
-
-def _person_key(person: str) -> Item:
-    return {"pk": {"S": f"U#{person}"}, "sk": {"S": "U"}}
-
-
-def _kept_key(name: str) -> Item:
-    return {"pk": {"S": f"K#{name}"}, "sk": {"S": "K"}}
-
-
-def _reminded(item: Item) -> tuple[str, str, int]:
-    return item["pk"]["S"].removeprefix("C#"), item["sk"]["S"].removeprefix("R#"), int(item["received_at"]["N"])
 
 
 def _spent(item: Item) -> Spent:
@@ -994,25 +1061,11 @@ def _integer(item: Item, name: str, default: int) -> int:
     return int(item[name]["N"]) if name in item else default
 
 
-def _shard(conversation: str) -> str:
-    return SHARDS[_home(conversation, len(SHARDS))]
-
-
 def _values_of(sk: str, item: Item) -> Iterator[tuple[str, Kind[Any]]]:
     """The attributes of this item that hold stored values; a chunk is a part of one."""
     for begins, name, kind in _VALUES:
         if sk.startswith(begins) and name in item and (name != "zipped" or "chunks" in item):
             yield name, kind
-
-
-def _is_unnoted(item: Item) -> bool:
-    conversation = item["pk"]["S"].removeprefix("C#")
-    return item["sk"]["S"] == "HEAD" and "received_at" not in item and not is_nested(conversation)
-
-
-def _used(conversation: str, at: int) -> Item:
-    """What a head has in the index, by the names of its values in an update."""
-    return {"shard": {"S": f"U{_shard(conversation)}"}, "used": _number(at)}
 
 
 def _entry_key(seq: int) -> str:

@@ -46,14 +46,19 @@ _OVERLOADED = {"ConflictException", "InternalServerException", "ThrottlingExcept
 class EventBridgeScheduler:
     """The Scheduler port on the schedule group of ``infra/template.yaml``."""
 
-    def __init__(self, client: Callable[[], Client], group: str, role: str, target: str, clock: Clock) -> None:
+    def __init__(
+        self, client: Callable[[], Client], group: str, role: str, target: str, clock: Clock, bot: str = ""
+    ) -> None:
         """``client`` gives one that is shared between threads, made when it is first needed. ``role`` (ARN) may invoke
-        ``target``, the ARN of the function that is called with ``{"due": {"conversation", "id", "at"}}``."""
+        ``target``, the ARN of the function that is called with ``{"due": {"conversation", "id", "at"}}``, and in it
+        ``bot`` where that is one of several, with a name."""
         self._client = client
         self._group = group
         self._role = role
         self._target = target
         self._clock = clock
+        self._named = {"bot": bot} if bot else {}
+        self._prefix = f"{bot}/" if bot else ""
 
     async def schedule(self, reminder: Reminder) -> None:
         await _off_loop(self._schedule, reminder)
@@ -63,7 +68,7 @@ class EventBridgeScheduler:
 
     def _schedule(self, reminder: Reminder) -> None:
         """A name that is taken gets the new time as well: it may be of an earlier wish."""
-        first, second = names(reminder.place.conversation, reminder.id)
+        first, second = names(self._prefix + reminder.place.conversation, reminder.id)
         request = self._request(reminder)
         if self._create(first, request):
             return
@@ -86,13 +91,13 @@ class EventBridgeScheduler:
 
     def _cancel(self, conversation: str, id: str) -> None:
         client = self._client()
-        for name in names(conversation, id):
+        for name in names(self._prefix + conversation, id):
             with suppress(client.exceptions.ResourceNotFoundException):
                 client.delete_schedule(Name=name, GroupName=self._group)
 
     def _request(self, reminder: Reminder) -> dict[str, Any]:
         at = max(reminder.at, int(self._clock.now()) + SOON)
-        due = {"conversation": reminder.place.conversation, "id": reminder.id, "at": reminder.at}
+        due = {"conversation": reminder.place.conversation, "id": reminder.id, "at": reminder.at, **self._named}
         return {
             "GroupName": self._group,
             "ScheduleExpression": f"at({datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%S})",

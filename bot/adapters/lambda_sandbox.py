@@ -43,14 +43,16 @@ class LambdaSandbox:
     libraries: tuple[str, ...] = LIBRARIES
     installs = False
 
-    def __init__(self, client: Callable[[], Client], function: str) -> None:
-        """``client`` gives one that is made with CONFIG when it is first needed; ``function`` is its name or ARN."""
+    def __init__(self, client: Callable[[], Client], function: str, bot: str = "") -> None:
+        """``client`` gives one that is made with CONFIG when it is first needed; ``function`` is its name or ARN. Of
+        several bots that share it, ``bot`` is the name of this one: no environment serves two."""
         self._client = client
         self._function = function
+        self._prefix = f"{bot}/" if bot else ""
 
     async def run(self, conversation: str, job: Job) -> Ran:
         payload = json.dumps(wire.request(job)).encode()
-        answer = await asyncio.to_thread(self._invoke, tenant(conversation), payload)
+        answer = await asyncio.to_thread(self._invoke, tenant(self._prefix + conversation), payload)
         try:
             return wire.unpack(json.loads(answer)["ran"], Ran)
         except (ValueError, KeyError, TypeError) as error:

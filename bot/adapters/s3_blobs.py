@@ -47,11 +47,13 @@ T = TypeVar("T")
 class S3Blobs:
     """The Blobs port on the bucket of ``infra/template.yaml``."""
 
-    def __init__(self, client: Callable[[], Client], bucket: str) -> None:
+    def __init__(self, client: Callable[[], Client], bucket: str, bot: str = "") -> None:
         """``client`` gives one that is shared between threads, made when it is first needed, as making it takes a tenth
-        of a second; its own retries and time limits apply."""
+        of a second; its own retries and time limits apply. What a ``bot`` with a name keeps lies in a folder of its own
+        that no key names: it reaches no other's."""
         self._client = client
         self._bucket = bucket
+        self._folder = f"bots/{bot}/" if bot else ""
 
     async def put(self, conversation: str, data: bytes, media_type: str) -> str:
         """What is kept already is put again: the bucket's days begin anew for what somebody still uses."""
@@ -65,15 +67,15 @@ class S3Blobs:
 
     async def forget(self, conversation: str) -> None:
         """A page at a time, each deleted before the next is listed. S3 lists what is there now, so it ends."""
-        while await _off_loop(self._delete_first, f"{blob_folder(conversation)}/"):
+        while await _off_loop(self._delete_first, f"{self._folder}{blob_folder(conversation)}/"):
             pass
 
     def _put(self, key: str, data: bytes, kind: str) -> None:
-        self._client().put_object(Bucket=self._bucket, Key=key, Body=data, ContentType=kind)
+        self._client().put_object(Bucket=self._bucket, Key=self._folder + key, Body=data, ContentType=kind)
 
     def _get(self, key: str) -> bytes | None:
         try:
-            body = self._client().get_object(Bucket=self._bucket, Key=key)["Body"]
+            body = self._client().get_object(Bucket=self._bucket, Key=self._folder + key)["Body"]
         except self._client().exceptions.NoSuchKey:  # AccessDenied to whoever may not list the bucket
             return None
         with body:

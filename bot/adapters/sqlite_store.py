@@ -34,6 +34,7 @@ from bot.messages import (
     Counter,
     Head,
     Inbound,
+    Installation,
     Numbered,
     Profile,
     Reminder,
@@ -45,6 +46,7 @@ from bot.ports import Change, Clock, Receipt, Upgraded
 from bot.schema import (
     ENTRY,
     INBOUND,
+    INSTALLATION,
     PROFILE,
     REMINDER,
     SCHEMA,
@@ -159,7 +161,20 @@ UPDATE head SET used = CAST(strftime('%s', 'now') AS INTEGER) WHERE conversation
 CREATE INDEX head_used ON head (used) WHERE used > 0;
 """
 
-_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT, _USE)
+_INSTALLATIONS = """
+CREATE TABLE installation (
+    team TEXT PRIMARY KEY,
+    stamp TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    installation BLOB NOT NULL
+);
+CREATE TABLE asked_once (
+    name TEXT PRIMARY KEY,
+    expires_at INTEGER NOT NULL
+);
+"""
+
+_LAYOUTS = (_CONVERSATIONS, _COUNTERS, _PEOPLE, _REMINDERS, _KEPT, _USE, _INSTALLATIONS)
 """Each adds to the one before it. A file's ``user_version`` says how many of them it has."""
 
 _VALUES: tuple[tuple[str, str, Kind[Any]], ...] = (
@@ -170,6 +185,7 @@ _VALUES: tuple[tuple[str, str, Kind[Any]], ...] = (
     ("tool_run", "run", TOOL_RUN),
     ("profile", "profile", PROFILE),
     ("reminder", "reminder", REMINDER),
+    ("installation", "installation", INSTALLATION),
 )
 """The tables and columns that hold stored values."""
 
@@ -249,6 +265,21 @@ class SQLiteStore:
 
     async def keep(self, name: str, data: bytes) -> None:
         await self._write(_keep, name, data)
+
+    async def installation(self, team: str) -> Installation | None:
+        return await self._read(_installation, team)
+
+    async def install(self, installation: Installation) -> None:
+        await self._write(_install, installation)
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        return await self._write(_change_installation, stamp, installation)
+
+    async def uninstall(self, team: str, at: int) -> None:
+        await self._write(_uninstall, team, at)
+
+    async def first(self, name: str, until: int) -> bool:
+        return await self._write(_first, name, until, int(self._clock.now()))
 
     async def conversations(self, most: int = -1) -> list[str]:
         """Those that people had, at most so many (-1: all), the one that was written to last first."""
@@ -549,6 +580,36 @@ def _kept(database: sqlite3.Connection, name: str) -> bytes | None:
 
 def _keep(database: sqlite3.Connection, name: str, data: bytes) -> None:
     database.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, data))
+
+
+def _installation(database: sqlite3.Connection, team: str) -> Installation | None:
+    row = database.execute("SELECT installation FROM installation WHERE team = ?", (team,)).fetchone()
+    return INSTALLATION.read(row[0]) if row is not None else None
+
+
+def _install(database: sqlite3.Connection, installation: Installation) -> None:
+    database.execute(
+        "INSERT INTO installation VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET stamp = excluded.stamp,"
+        " at = excluded.at, installation = excluded.installation WHERE at <= excluded.at",
+        (installation.team, installation.stamp, installation.at, pack(installation)),
+    )
+
+
+def _change_installation(database: sqlite3.Connection, stamp: str, installation: Installation) -> bool:
+    changed = database.execute(
+        "UPDATE installation SET stamp = ?, at = ?, installation = ? WHERE team = ? AND stamp = ?",
+        (installation.stamp, installation.at, pack(installation), installation.team, stamp),
+    )
+    return changed.rowcount > 0
+
+
+def _uninstall(database: sqlite3.Connection, team: str, at: int) -> None:
+    database.execute("DELETE FROM installation WHERE team = ? AND at <= ?", (team, at))
+
+
+def _first(database: sqlite3.Connection, name: str, until: int, now: int) -> bool:
+    database.execute("DELETE FROM asked_once WHERE expires_at <= ?", (now,))
+    return database.execute("INSERT OR IGNORE INTO asked_once VALUES (?, ?)", (name, until)).rowcount > 0
 
 
 def _forget(database: sqlite3.Connection, head: Head, now: int) -> None:

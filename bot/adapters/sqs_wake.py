@@ -18,11 +18,14 @@ _GROUP_LENGTH = 128
 
 
 class SQSWake:
-    """The Wake port on one FIFO queue. The body is ``{"conversation": ..., "reason": ...}``."""
+    """The Wake port on one FIFO queue. The body is ``{"conversation": ..., "reason": ...}``, with ``"bot"`` where that
+    has a name: of several bots that share the queue, each has groups of its own."""
 
-    def __init__(self, client: Client, queue_url: str) -> None:
+    def __init__(self, client: Client, queue_url: str, bot: str = "") -> None:
         self._client = client
         self._queue_url = queue_url
+        self._named = {"bot": bot} if bot else {}
+        self._prefix = f"{bot}/" if bot else ""
 
     async def wake(self, conversation: str, reason: str) -> None:
         """The queue merges the same reason within five minutes. Any text may be a conversation or a reason."""
@@ -31,9 +34,9 @@ class SQSWake:
                 self._client.send_message,
                 QueueUrl=self._queue_url,
                 # Pure ASCII: SQS refuses some Unicode characters.
-                MessageBody=json.dumps({"conversation": conversation, "reason": reason}),
-                MessageGroupId=message_group(conversation),
-                MessageDeduplicationId=_digest(json.dumps([conversation, reason])),
+                MessageBody=json.dumps({"conversation": conversation, "reason": reason, **self._named}),
+                MessageGroupId=message_group(self._prefix + conversation),
+                MessageDeduplicationId=_digest(json.dumps([self._prefix + conversation, reason])),
             )
         except (ClientError, BotoCoreError) as error:
             raise StoreUnavailable(f"The wake for {conversation!r} was not queued: {error}") from error

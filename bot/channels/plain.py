@@ -36,5 +36,8 @@ class PlainChannel:
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
         raise FileRefused("Files can not be received here.")
 
+    async def find(self, place: Place, mark: str) -> str | None:
+        return None
+
     async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
         pass

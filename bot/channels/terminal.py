@@ -65,10 +65,6 @@ class TerminalChannel(PlainChannel):
     async def delete(self, place: Place, message_id: str) -> None:
         self._printed.pop(message_id, None)
 
-    async def find(self, place: Place, mark: str) -> str | None:
-        """After a restart nothing of an earlier process is on this screen."""
-        return None
-
     async def close(self) -> None:
         pass
 

@@ -103,8 +103,10 @@ async def _on_aws(settings: Settings, clock: Clock) -> AsyncIterator[Kept]:
 
     aws = Aws(settings.aws_endpoint_url)
     names = (settings.kabar_schedule_group, settings.kabar_schedule_role, settings.kabar_schedule_target)
-    scheduler = EventBridgeScheduler(lambda: aws.client("scheduler"), *names, clock) if all(names) else None
-    store = DynamoDBStore(aws.client("dynamodb"), settings.kabar_table, clock)
+    scheduler = (
+        EventBridgeScheduler(lambda: aws.client("scheduler"), *names, clock, settings.kabar_bot) if all(names) else None
+    )
+    store = DynamoDBStore(aws.client("dynamodb"), settings.kabar_table, clock, settings.kabar_bot)
     try:
         yield Kept(store, kept_blobs(settings, aws), scheduler, clock)
     finally:

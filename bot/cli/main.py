@@ -12,16 +12,20 @@ from msgspec.structs import replace
 from bot import logs
 from bot.cli.environment import environment
 from bot.errors import ConfigError
-from handlers.settings import Settings, read_settings
+from handlers.bots import bot_settings, every_bot
+from handlers.settings import Settings
+from handlers.watching import begin_tracing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 130 for
     Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
-        settings = read_settings(environment())
-        logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
+        settings = bot_settings(environment(), options.bot)
+        level = "WARNING" if options.quiet else settings.kabar_log_level
+        logs.set_up(level, content=settings.kabar_log_content == "on")
+        begin_tracing(settings)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
         print(f"kabar: {error}", file=sys.stderr)
@@ -30,8 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options; ``command`` of what it reads is the function to call."""
     parser = argparse.ArgumentParser(prog="kabar", description="An AI agent for Telegram and Slack.")
+    parser.add_argument(
+        "--bot", default="", metavar="NAME", help="one of KABAR_BOTS, instead of the one without a name"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
 
     chat = commands.add_parser("chat", help="talk to the agent here in the terminal")
@@ -89,6 +97,15 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(command=_doctor, quiet=True)
 
+    logs_of = commands.add_parser("logs", help="what a turn did, by the reference that a person was shown")
+    logs_of.add_argument("reference")
+    logs_of.add_argument("--stack", default="", help="a stack on AWS, whose log and table are read")
+    logs_of.add_argument("--days", type=_count, default=30, help="how far back its log is searched")
+    logs_of.add_argument("--file", type=Path, action="append", default=[], help="a log of kabar on this machine")
+    logs_of.add_argument("--content", action="store_true", help="show what people, the model and the tools said")
+    logs_of.add_argument("--json", action="store_true", help="for programs")
+    logs_of.set_defaults(command=_logs, quiet=True)
+
     app = commands.add_parser("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
     app.add_argument("--url", default="", help="the bot's public address; Socket Mode where none is named")
     app.add_argument("--link", action="store_true", help="a link that makes the app, instead of the manifest itself")
@@ -134,16 +151,23 @@ async def _chat(settings: Settings, options: argparse.Namespace) -> None:
     await chat(replace(settings, **{name: value for name, value in chosen.items() if value}), options.name)
 
 
+def _bots(options: argparse.Namespace) -> dict[str, Settings]:
+    """Who is to run in this process."""
+    if options.bot:
+        raise ConfigError("--bot names one bot to look at; kabar run and kabar serve run all that KABAR_BOTS names.")
+    return every_bot(environment())
+
+
 async def _run(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.run import run
 
-    await run(settings, take_over=options.take_over, demo=options.demo)
+    await run(_bots(options), take_over=options.take_over, demo=options.demo)
 
 
 async def _serve(settings: Settings, options: argparse.Namespace) -> None:
     from bot.cli.serve import serve_webhooks
 
-    await serve_webhooks(settings, options.host, options.port, a2a=options.a2a)
+    await serve_webhooks(_bots(options), options.host, options.port, a2a=options.a2a)
 
 
 async def _setup(settings: Settings, options: argparse.Namespace) -> int:
@@ -161,6 +185,21 @@ async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
 
     wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
     return await doctor(settings, wanted, environment(), SystemClock())
+
+
+async def _logs(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.turnlog.command import Wanted, show
+    from bot.clock import SystemClock
+
+    wanted = Wanted(
+        options.reference,
+        stack=options.stack,
+        files=tuple(options.file),
+        days=options.days,
+        json=options.json,
+        content=options.content,
+    )
+    await show(settings, wanted, SystemClock())
 
 
 async def _manifest(settings: Settings, options: argparse.Namespace) -> None:

@@ -3,20 +3,22 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 from starlette.applications import Starlette
 
+from bot.cli.environment import environment
 from bot.cli.menu import offering_commands
-from bot.cli.missing import missing_for_serve
+from bot.cli.missing import missing_for_all, missing_for_serve
 from bot.cli.wiring import GRACE, INVOCATION, local, retire_unused
 from bot.errors import ConfigError
 from bot.ports import Blobs, Clock, Store, Wake
 from bot.toolkit import Tool
 from handlers.aws import Aws, Secrets
-from handlers.door import Door, aws_doors, aws_parts
-from handlers.settings import Settings
+from handlers.door import Door, aws_doors, aws_parts, aws_secrets
+from handlers.settings import Settings, many_workspaces
 from handlers.webhook import application
 from handlers.worker import Worker, kept_blobs
 from simulator.serving import serve
@@ -42,20 +44,25 @@ class OneDoor:
 
 
 async def serve_webhooks(
-    settings: Settings, host: str, port: int, tools: Sequence[Tool] = (), *, a2a: bool = False
+    every: Mapping[str, Settings], host: str, port: int, tools: Sequence[Tool] = (), *, a2a: bool = False
 ) -> None:
-    """``tools`` are offered beside the built-in ones, by the process that is webhook and worker at once; ``a2a``: other
-    agents may call too."""
-    if missing := missing_for_serve(settings, a2a=a2a):
+    """``every`` bot by its name, "" for the one without. ``tools`` are offered beside the built-in ones, by the process
+    that is webhook and worker at once; ``a2a``: other agents may call too, the bot without a name."""
+    if missing := missing_for_all(every, lambda settings: missing_for_serve(settings, a2a=a2a)):
         raise ConfigError("\n".join(missing))
+    settings = every[""]
     if settings.kabar_table or settings.kabar_queue_url:
-        await _on_aws(settings, host, port, a2a=a2a)
+        await _on_aws(every, host, port, a2a=a2a)
         return
-    async with local(settings, tools=tools) as bot, offering_commands(settings):
-        app = application(OneDoor(bot.door))
+    async with AsyncExitStack() as stack:
+        bots = {name: await stack.enter_async_context(local(each, tools=tools)) for name, each in every.items()}
+        for each in every.values():
+            await stack.enter_async_context(offering_commands(each))
+        app = application(OneDoor(bots[""].door), {name: OneDoor(bot.door) for name, bot in bots.items() if name})
         if a2a:
+            bot = bots[""]
             _add_agents(app, settings, bot.store, bot.wake, bot.clock, bot.blobs, None)
-        await _until_stopped(app, host, port)
+        await _until_stopped(app, host, port, every)
 
 
 def _add_agents(
@@ -75,42 +82,47 @@ def _add_agents(
     print(f"Other agents: {PATH}", flush=True)
 
 
-async def _on_aws(settings: Settings, host: str, port: int, *, a2a: bool) -> None:
+async def _on_aws(every: Mapping[str, Settings], host: str, port: int, *, a2a: bool) -> None:
     """DynamoDB and SQS as on Lambda, with this process in Lambda's place."""
+    settings = every[""]
     aws = Aws(settings.aws_endpoint_url)
-    worker = Worker(settings)
-    doors = aws_doors(settings, aws)
-    app = application(doors)
-    store, wake, clock = aws_parts(settings, aws)
+    worker = Worker(environment())
+    doors = {name: aws_doors(each, aws) for name, each in every.items()}
+    app = application(doors[""], {name: each for name, each in doors.items() if name})
     if a2a:
-        secrets = Secrets(aws, settings.kabar_secrets_path, clock)
+        store, wake, clock = aws_parts(settings, aws)
+        secrets = aws_secrets(settings, aws)
         _add_agents(app, settings, store, wake, clock, kept_blobs(settings, aws), secrets)
     stopping = asyncio.Event()
     queue = settings.kabar_queue_url
     consumers = [asyncio.create_task(_consume(aws, queue, worker, stopping)) for _ in range(CONSUMERS)]
-    sweeping = asyncio.create_task(retire_unused(settings, store, wake, clock))
+    sweeps = [asyncio.create_task(retire_unused(each, *aws_parts(each, aws))) for each in every.values()]
     try:
-        async with offering_commands(settings):
-            await _until_stopped(app, host, port)
+        async with AsyncExitStack() as stack:
+            for each in every.values():
+                await stack.enter_async_context(offering_commands(each))
+            await _until_stopped(app, host, port, every)
     finally:
         stopping.set()
-        sweeping.cancel()
         await asyncio.wait(consumers, timeout=GRACE)
-        for consumer in consumers:
-            consumer.cancel()
-        await asyncio.gather(*consumers, sweeping, return_exceptions=True)
+        for task in (*consumers, *sweeps):
+            task.cancel()
+        await asyncio.gather(*consumers, *sweeps, return_exceptions=True)
         await worker.close()
         aws.close()
 
 
-async def _until_stopped(app: Starlette, host: str, port: int) -> None:
+async def _until_stopped(app: Starlette, host: str, port: int, every: Mapping[str, Settings]) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopped.set)
     try:
         async with serve(app, host, port) as address:
-            print(f"Listening on {address}/telegram and {address}/slack/events", flush=True)
+            for name, settings in every.items():
+                way = f"{address}/{name}" if name else address
+                page = f", {way}/slack/install" if many_workspaces(settings) else ""
+                print(f"Listening on {way}/telegram and {way}/slack/events{page}", flush=True)
             await stopped.wait()
     except OSError as error:
         raise ConfigError(f"Port {port} of {host} can not be used: {error.strerror}. Name another: --port.") from error

@@ -18,13 +18,14 @@ from bot.errors import StoreUnavailable
 from bot.intake import everyone_s, sweep_unused
 from bot.keeping import DAY
 from bot.mcp.servers import Servers
-from bot.ports import Blobs, Channel, Clock, Store, Wake
+from bot.ports import Blobs, Channel, Clock, Seal, Store, Wake
 from bot.reminding import fire
 from bot.toolkit import Tool
 from bot.turn import Turns
-from handlers.door import Door, make_door
+from handlers.bots import environment_of
+from handlers.door import Door, Keeper, make_door
 from handlers.servers import IDLE, make_servers
-from handlers.settings import Settings
+from handlers.settings import Settings, many_workspaces
 from handlers.workshop import Parts, Refit, Workshop, local_sandbox, make_workshop, unchanged
 
 INVOCATION = 900.0
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class Local(Struct, frozen=True):
-    store: Store
+    store: Keeper
     wake: Wake
     clock: Clock
     blobs: Blobs
@@ -64,7 +65,8 @@ async def local(
     """
     clock = clock or SystemClock()
     store = SQLiteStore(settings.kabar_data, clock)
-    servers = make_servers(settings.kabar_agent_dir, environment(), store, clock, idle=IDLE)
+    values = environment_of(environment(), settings.kabar_bot)
+    servers = make_servers(settings.kabar_agent_dir, values, store, clock, idle=IDLE)
 
     def ours(conversation: str) -> bool:
         """Another process may serve the other channels."""
@@ -97,8 +99,9 @@ async def local(
         scheduler=scheduler,
         sandbox=local_sandbox(settings),
         clock=clock,
-        values=environment(),
+        values=values,
         servers=servers,
+        seal=_seal(settings),
     )
     await servers.load()
 
@@ -112,7 +115,7 @@ async def local(
             if ours(conversation):
                 await wake.wake(conversation, "start")
         scheduler.start()
-        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock))
+        yield Local(store, wake, clock, parts.blobs, make_door(settings, store, wake, clock, parts.seal))
     finally:
         sweeping.cancel()
         await asyncio.gather(sweeping, return_exceptions=True)
@@ -121,6 +124,15 @@ async def local(
         await shift.workshop.close()
         await servers.close()
         store.close()
+
+
+def _seal(settings: Settings) -> Seal | None:
+    """Its library is loaded only where something is to be sealed."""
+    if not many_workspaces(settings):
+        return None
+    from bot.adapters.key_seal import KeySeal
+
+    return KeySeal(settings.slack_state_secret)
 
 
 async def retire_unused(

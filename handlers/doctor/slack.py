@@ -11,15 +11,18 @@ from typing import Any
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.channels.slack.calls import Connection
+from bot.channels.slack.calls import Connection, OneToken
 from bot.channels.slack.manifest import EVENTS, PATH
 from bot.examining import Check, green, red, yellow
 from handlers.doctor.kinds import APP, BOT, another
 from handlers.doctor.situation import Situation
 from handlers.doctor.slack_tokens import GONE, Refused, answer, app_behind, app_of, missing_scopes
-from handlers.settings import Settings
+from handlers.door import NO_SEAL, install_faults
+from handlers.settings import Settings, many_workspaces
 
 INSTALL = "under OAuth & Permissions of the app, then install the app again."
+SIGNING_NEXT = "Copy the Signing Secret from the app's Basic Information."
+EITHER_NEXT = f"{SIGNING_NEXT} For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
 TOKEN_NEXT = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN."  # noqa: S105
 APP_NEXT = (
     "Switch Socket Mode on, make an app-level token (xapp-) with the scope connections:write under Basic Information, "
@@ -29,19 +32,36 @@ APP_NEXT = (
 
 async def examine(settings: Settings, situation: Situation, config_token: str = "") -> Sequence[Check]:
     """``config_token`` is an app configuration token, "" where there is none."""
-    if not settings.slack_bot_token and not settings.slack_app_token and not settings.slack_signing_secret:
+    ways = (settings.slack_bot_token, settings.slack_client_id, settings.slack_app_token, settings.slack_signing_secret)
+    if not any(ways):
         return []
+    if many_workspaces(settings):
+        return [*_installs(settings, situation), *await _way_in(settings, situation)]
     bot, way = await asyncio.gather(_bot(settings, situation, config_token), _way_in(settings, situation))
     return [*bot, *way]
+
+
+def _installs(settings: Settings, situation: Situation) -> list[Check]:
+    """The app is installed by a page: which tokens there are, the store alone knows."""
+    name = "slack installs"
+    if faults := install_faults(settings):
+        return [red(name, "No workspace can install the app.", fault) for fault in faults]
+    if situation.deployed and not settings.kabar_seal_key:
+        return [red(name, "No workspace can install the app.", NO_SEAL)]
+    if settings.kabar_allowed_users.strip() == "*":
+        says = "Whoever installs the app may use it, with all of their workspace, at your cost."
+        return [yellow(name, says, "Take * out of KABAR_ALLOWED_USERS: you are asked about each who writes.")]
+    page = f"{situation.url}/slack/install" if situation.url else "/slack/install"
+    return [green(name, f"Workspaces install the app at {page}.")]
 
 
 async def _bot(settings: Settings, situation: Situation, config_token: str) -> list[Check]:
     if not settings.slack_bot_token.startswith("xoxb-"):
         is_what = another(settings.slack_bot_token, BOT) or ("no bot token" if settings.slack_bot_token else "missing")
         return [red("slack token", f"SLACK_BOT_TOKEN is {is_what}: the bot can not answer.", TOKEN_NEXT)]
-    connection = Connection(settings.slack_bot_token, settings.slack_api_base_url)
+    connection = Connection(OneToken(settings.slack_bot_token), settings.slack_api_base_url)
     try:
-        about = await answer(connection.client.auth_test())
+        about = await answer((await connection.client("")).auth_test())
         name = f"The bot is {about.get('user')} in {about.get('team')}."
         checks = [green("slack token", name), _scopes(about)]
         bot = str(about.get("bot_id"))
@@ -60,7 +80,7 @@ async def _one_app(connection: Connection, bot: str, named: str) -> list[Check]:
     """The socket brings the events of the app that its token is of, ``named``. Nothing where Slack does not tell: what
     is missing for that is among the scopes."""
     try:
-        app = await app_behind(connection, bot)
+        app = await app_behind(await connection.client(""), bot)
     except Refused:
         return []
     if app != named:
@@ -71,7 +91,8 @@ async def _one_app(connection: Connection, bot: str, named: str) -> list[Check]:
 
 async def _app(connection: Connection, bot: str, config_token: str, settings: Settings, situation: Situation) -> Check:
     try:
-        asked = connection.client.apps_manifest_export(app_id=await app_behind(connection, bot), token=config_token)
+        client = await connection.client("")
+        asked = client.apps_manifest_export(app_id=await app_behind(client, bot), token=config_token)
         app = (await answer(asked))["manifest"]
     except Refused as refusal:
         do = "Make another app configuration token at api.slack.com/apps for SLACK_CONFIG_TOKEN, or leave it out."
@@ -125,16 +146,14 @@ async def _way_in(settings: Settings, situation: Situation) -> list[Check]:
         checks.append(_signing(settings))
     elif situation.deployed or not settings.slack_app_token:
         says = "SLACK_SIGNING_SECRET is missing, so every event is refused."
-        polls = "" if situation.by_webhook else " For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
-        do = f"Copy the Signing Secret from the app's Basic Information.{polls}"
-        checks.append(red("slack signing secret", says, do))
+        checks.append(red("slack signing secret", says, SIGNING_NEXT if situation.by_webhook else EITHER_NEXT))
     return checks
 
 
 def _signing(settings: Settings) -> Check:
     if settings.slack_signing_secret.startswith("xox") or settings.slack_signing_secret.startswith("xapp-"):
         says = "SLACK_SIGNING_SECRET is a token, so every event is refused."
-        return red("slack signing secret", says, "Copy the Signing Secret from the app's Basic Information.")
+        return red("slack signing secret", says, SIGNING_NEXT)
     return green("slack signing secret", "It is there; kabar doctor --url <address> tries it.")
 
 
@@ -142,9 +161,10 @@ async def _socket(settings: Settings) -> Check:
     if not settings.slack_app_token.startswith("xapp-"):
         is_what = another(settings.slack_app_token, APP) or "no app-level token"
         return red("slack socket mode", f"SLACK_APP_TOKEN is {is_what}.", APP_NEXT)
-    connection = Connection(settings.slack_app_token, settings.slack_api_base_url)
+    connection = Connection(OneToken(settings.slack_app_token), settings.slack_api_base_url)
     try:
-        await answer(connection.client.apps_connections_open(app_token=settings.slack_app_token))
+        client = await connection.client("")
+        await answer(client.apps_connections_open(app_token=settings.slack_app_token))
     except Refused as refusal:
         return _not_asked("slack socket mode", "SLACK_APP_TOKEN", str(refusal), APP_NEXT)
     finally:

@@ -9,9 +9,9 @@ from collections.abc import Awaitable
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.channels.slack.calls import Connection
 from bot.channels.slack.manifest import SCOPES
 
 GONE = frozenset({"token_revoked", "account_inactive", "token_expired"})
@@ -46,7 +46,7 @@ def app_of(app_token: str) -> str:
     return found[1] if found else ""
 
 
-async def app_behind(connection: Connection, bot: str) -> str:
+async def app_behind(client: AsyncWebClient, bot: str) -> str:
     """The id of the app whose bot this is, ``bot`` as auth.test names it. Raises Refused."""
-    about = await answer(connection.client.bots_info(bot=bot))
+    about = await answer(client.bots_info(bot=bot))
     return str(about["bot"]["app_id"])

@@ -54,10 +54,13 @@ def surroundings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def kabar(folder: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> AsyncIterator[Kabar]:
-    """``kabar <arguments>`` in an empty folder, with these settings and no others; killed at the end."""
+async def kabar(
+    folder: Path, *arguments: str, settings: Mapping[str, str] | None = None, module: str = "bot.cli.main"
+) -> AsyncIterator[Kabar]:
+    """``kabar <arguments>`` in an empty folder, with these settings and no others; killed at the end. ``module`` is
+    another that is run in its place."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot.cli.main", *arguments),
+        *(sys.executable, "-m", module, *arguments),
         cwd=folder,
         env=surroundings(settings or {}),
         stdin=PIPE,

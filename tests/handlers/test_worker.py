@@ -10,7 +10,6 @@ from bot.deadline import Deadline
 from bot.messages import Answered, Inbound, Person, Place
 from bot.turn import Outcome, Turns
 from handlers.aws import Secrets
-from handlers.settings import read_settings
 from handlers.worker import Worker
 from simulator.script import scripted, text
 from tests.cloud import QUEUE, TABLE
@@ -67,7 +66,7 @@ async def test_a_turn_keeps_its_clients_while_a_rotated_secret_has_others_made_b
             "KABAR_A2A_KEYS": "weather:0123456789abcdef",
             "ANTHROPIC_BASE_URL": model.url,
         }
-        worker = Worker(read_settings(settings))
+        worker = Worker(settings)
         store = DynamoDBStore(aws.client("dynamodb"), TABLE, SystemClock())
         for context in ("one", "two"):
             await store.receive(said(context))

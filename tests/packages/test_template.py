@@ -1,7 +1,8 @@
 """What infra/template.yaml promises. Whether AWS would take it is asked by ``make validate``."""
 
+import json
 import re
-from fnmatch import fnmatch
+from fnmatch import fnmatch, fnmatchcase
 from typing import Any
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from bot.adapters import lambda_sandbox
 from bot.adapters.dynamodb_store import KEYS
 from bot.channels.a2a.handler import WAIT
+from bot.errors import ConfigError
 from bot.keeping import blob_folder
+from bot.metrics import METRICS, NAMESPACE
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
+from handlers.bots import bot_names
 from handlers.settings import PYTHONS, SECRETS, Settings
 from scripts.imports import ROOT, source_of
 from tests.packages.template import Node, read_template
@@ -132,6 +136,8 @@ def test_the_defaults_agree_with_the_settings() -> None:
     assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
     assert PARAMETERS["Python"]["Default"] == Settings().kabar_python
     assert PARAMETERS["Python"]["AllowedValues"] == ["", *PYTHONS]
+    assert PARAMETERS["LogContent"]["Default"] == Settings().kabar_log_content == "off"
+    assert PARAMETERS["CostAlarm"]["Default"] == 0.8 * Settings().kabar_budget_day
     assert PARAMETERS["FollowThreads"]["Default"] == Settings().kabar_follow_threads
     assert PARAMETERS["TelegramDrafts"]["Default"] == Settings().kabar_telegram_drafts
     assert (PARAMETERS["Owner"]["Default"], PARAMETERS["AllowedUsers"]["Default"]) == ("", "")
@@ -202,7 +208,8 @@ EXPIRING = [rule for rule in properties("Files")["LifecycleConfiguration"]["Rule
 
 @pytest.mark.parametrize("conversation", ["telegram:1", "slack:T1:C1:9.1", "a2a:c1", f"telegram:{'9' * 200}"])
 def test_the_files_of_every_conversation_are_forgotten_in_the_end(conversation: str) -> None:
-    assert any(blob_folder(conversation).startswith(rule["Prefix"]) for rule in EXPIRING)
+    for bot in ("", "bots/lola/"):
+        assert any(f"{bot}{blob_folder(conversation)}".startswith(rule["Prefix"]) for rule in EXPIRING)
 
 
 def test_the_owners_folder_in_the_bucket_stays_is_read_by_the_worker_and_written_by_no_function() -> None:
@@ -214,7 +221,7 @@ def test_the_owners_folder_in_the_bucket_stays_is_read_by_the_worker_and_written
     assert all(pattern.fullmatch(prefix) for prefix in ("", "agent/", "agent-2/"))
     assert not any(pattern.fullmatch(prefix) for prefix in ("telegram_3a1/", "/", "agent", "~x/", "slack_/"))
     assert (statement["Effect"], set(statement["Action"])) == ("Deny", {"s3:DeleteObject", "s3:PutObject"})
-    assert statement["Resource"] == {"Fn::Sub": "${Files.Arn}/${AgentPrefix}*"}
+    assert statement["Resource"] == {"Fn::Sub": "${Files.Arn}/agent*"}
     assert RESOURCES["KeepInstructions"]["Condition"] == "HasAgentPrefix"
     puts = {role: of_role(role, "s3:").get("s3:PutObject", {"Resource": []}) for role in of_type("AWS::IAM::Role")}
     keys = {
@@ -254,7 +261,38 @@ def test_no_function_may_do_everything_or_touch_what_is_not_the_bot_s() -> None:
     assert [action for action in actions if "*" in action] == []
     assert [resource for resource in resources if resource == "*"] == []
     keys = [statement for statement in statements() if "kms:Decrypt" in as_list(statement["Action"])]
-    assert all("kms:ViaService" in statement["Condition"]["StringEquals"] for statement in keys)
+    others = [statement for statement in keys if statement["Resource"] != {"Fn::GetAtt": ["SealKey", "Arn"]}]
+    assert others and all("kms:ViaService" in statement["Condition"]["StringEquals"] for statement in others)
+
+
+def test_the_webhook_seals_tokens_and_opens_none_and_deletes_nothing_but_installations() -> None:
+    (take,) = [policy for policy in of_type("AWS::IAM::Policy").values() if policy["PolicyName"] == "installations"]
+    seal, uninstall = take["PolicyDocument"]["Statement"]
+    assert take["Roles"] == [{"Ref": "WebhookRole"}]
+    assert (seal["Action"], uninstall["Action"]) == ("kms:Encrypt", "dynamodb:DeleteItem")
+    patterns = uninstall["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    keys = {
+        "I#T1": True,
+        "lola/I#T1": True,
+        "C#slack:T1:C1": False,
+        "lola/C#slack:T1:C1": False,
+        "U#slack:T1:U1": False,
+    }
+    assert {key: any(fnmatchcase(key, pattern) for pattern in patterns) for key in keys} == keys
+    tokens = ("SealKey", "TakeInstallations", "UseInstallations")
+    assert {RESOURCES[name]["Condition"] for name in tokens} == {"HasInstalls"}
+    assert PARAMETERS["SlackInstalls"]["Default"] == "off"
+
+
+@pytest.mark.parametrize("names", ["", "lola", "lola,news-desk", "Lola", "1st", "lola,", "a" * 21, "a b", "a_b"])
+def test_the_template_takes_the_names_of_bots_that_the_functions_take(names: str) -> None:
+    taken = re.fullmatch(PARAMETERS["Bots"]["AllowedPattern"], names) is not None
+    try:
+        bot_names(names)
+    except ConfigError:
+        assert not taken
+    else:
+        assert taken or names.endswith(",")
 
 
 def test_the_webhook_can_add_messages_but_read_none() -> None:
@@ -326,6 +364,24 @@ def test_every_alarm_reaches_somebody() -> None:
         "Invocations",
     }
     assert [name for name, alarm in alarms.items() if alarm["AlarmActions"] != [{"Ref": "AlarmTopic"}]] == []
+
+
+def test_what_alarms_and_dashboard_read_is_measured() -> None:
+    alarms = [each for each in of_type("AWS::CloudWatch::Alarm").values() if each["Namespace"] == NAMESPACE]
+    (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
+    shown = json.dumps(json.loads(dashboard["DashboardBody"]["Fn::Sub"].replace("${BudgetDay}", "20")))
+
+    assert {alarm["MetricName"] for alarm in alarms} <= set(METRICS)
+    for alarm in alarms:
+        dimensions = [each["Name"] for each in alarm["Dimensions"]]
+        assert dimensions in (["Stack"], ["Stack", METRICS[alarm["MetricName"]][1]])
+        assert (alarm["Dimensions"][0]["Value"], RESOURCES["Dashboard"]["Condition"]) == (
+            {"Ref": "AWS::StackName"},
+            "HasMetrics",
+        )
+    assert [name for name in METRICS if name not in shown and name != "FailedShare"] == []
+    assert f"those are {len(METRICS)} metrics" in (ROOT / "infra/template.yaml").read_text().lower()
+    assert len(of_type("AWS::CloudWatch::Alarm")) == 10  # as many are free
 
 
 def test_every_parameter_is_explained() -> None:

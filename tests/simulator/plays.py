@@ -147,8 +147,17 @@ async def what_a_turn_did(page: Page) -> None:
 
 
 async def both_apps_at_once(page: Page) -> None:
-    await an_album_with_a_question(page)
-    await a_thread_in_slack(page)
+    """A chart in Telegram, for which leave was given, and in a thread in Slack a question that waits for its own."""
+    telegram, slack = telegram_of(page), slack_of(page)
+    await opened(page, telegram, "Kabar")
+    await telegram.say("draw a chart")
+    await telegram.button("Approve once").click(timeout=ANSWER)
+    await expect(telegram.root.get_by_role("img", name="costs.png")).to_have_count(1, timeout=ANSWER)
+    await opened(page, slack, "#general")
+    await slack.say("The jeep leaves at nine.")
+    await slack.use(slack.message("The jeep leaves"), "Reply in thread")
+    await slack.say("@Kabar remind me in 1 hour to buy snacks")
+    await expect(slack.button("Approve once")).to_be_visible(timeout=ANSWER)
 
 
 PLAYS: tuple[Play, ...] = (

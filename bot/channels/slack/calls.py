@@ -5,9 +5,11 @@ Source: docs.slack.dev/reference/methods; slack_sdk 3.48.
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec import Struct
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -15,6 +17,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.channels.fields import object_at, objects_at, text_at
 from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Json
+from bot.tracing import span
 
 TIMEOUT = aiohttp.ClientTimeout(total=10, connect=3)
 UNREACHED_RETRY = 2.0
@@ -49,11 +52,34 @@ UNCERTAIN = frozenset({"fatal_error", "internal_error", "request_timeout", "serv
 logger = logging.getLogger(__name__)
 
 
-class Connection:
-    """The bot's token and its connections, which are made inside the loop that uses them first."""
+class _Client(AsyncWebClient):
+    async def api_call(self, api_method: str, **arguments: Any) -> AsyncSlackResponse:
+        with span(f"slack {api_method}", {"rpc.method": api_method}, kind="client"):
+            return await super().api_call(api_method, **arguments)
 
-    def __init__(self, token: str, base_url: str) -> None:
-        self._token = token
+
+class Tokens(Protocol):
+    """With which token to speak in a workspace."""
+
+    async def token(self, team: str) -> str:
+        """Raises ChatClosed where the app is not, or no more, installed there; SendLater where that can not be told
+        now."""
+
+
+class OneToken(Struct, frozen=True):
+    """An app in one workspace, whichever that is."""
+
+    value: str
+
+    async def token(self, team: str) -> str:
+        return self.value
+
+
+class Connection:
+    """The app's tokens and its connections, which are made inside the loop that uses them first."""
+
+    def __init__(self, tokens: Tokens, base_url: str) -> None:
+        self._tokens = tokens
         self._base_url = base_url
         self._session: aiohttp.ClientSession | None = None
 
@@ -63,20 +89,21 @@ class Connection:
             self._session = aiohttp.ClientSession(timeout=TIMEOUT)
         return self._session
 
-    @property
-    def client(self) -> AsyncWebClient:
-        """The SDK on our own connections: by itself it opens one per call. It repeats nothing: it may have arrived."""
-        return AsyncWebClient(
-            self._token, self._base_url, session=self.session, retry_handlers=[], logger=_sdk_logger()
-        )
+    async def client(self, team: str) -> AsyncWebClient:
+        """The SDK on our own connections: by itself it opens one per call. It repeats nothing: it may have arrived.
+        Raises SendErrors."""
+        token = await self._tokens.token(team)
+        return _Client(token, self._base_url, session=self.session, retry_handlers=[], logger=_sdk_logger())
 
-    def headers_for(self, url: str) -> dict[str, str] | None:
+    async def headers_for(self, url: str, team: str) -> dict[str, str] | None:
         """What proves us to Slack's own file servers, or the one we were told to use; None for any other address: the
-        token goes nowhere else."""
+        token goes nowhere else. Raises SendErrors."""
         where, ours = urlsplit(url), urlsplit(self._base_url)
         slack = where.scheme == "https" and (where.hostname or "").endswith(".slack.com")
         same = (where.scheme, where.netloc) == (ours.scheme, ours.netloc)
-        return {"Authorization": f"Bearer {self._token}"} if slack or same else None
+        if not slack and not same:
+            return None
+        return {"Authorization": f"Bearer {await self._tokens.token(team)}"}
 
     async def close(self) -> None:
         if self._session is not None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import aiohttp
 from aiohttp import ClientTimeout
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.channels.fields import number_at, object_at, objects_at, text_at
 from bot.channels.slack.calls import UNREACHED_RETRY, Connection, called, flood_wait
@@ -32,9 +33,9 @@ NOT_ALLOWED = (
 logger = logging.getLogger(__name__)
 
 
-async def fetched(connection: Connection, attachment: Attachment) -> bytes:
+async def fetched(connection: Connection, place: Place, attachment: Attachment) -> bytes:
     """Raises FileRefused, SendLater or SendUncertain."""
-    file = await _described(connection, attachment.id)
+    file = await _described(connection, place.team, attachment.id)
     if text_at(file, "mode") in ("tombstone", "hidden_by_limit") or file.get("deleted") is True:
         raise FileRefused("The file was deleted in Slack, or is hidden by the limits of the workspace's plan.")
     if file.get("is_external") is True or text_at(file, "mode") == "external":
@@ -42,18 +43,19 @@ async def fetched(connection: Connection, attachment: Attachment) -> bytes:
     if number_at(file, "size") > LIMIT:
         raise FileRefused(f"The file is larger than {LIMIT // 1024**2} MB.")
     url = text_at(file, "url_private_download") or text_at(file, "url_private")
-    headers = connection.headers_for(url)
+    headers = await connection.headers_for(url, place.team)
     if headers is None:
         raise FileRefused("Slack names an address for this file that is not Slack's own.")
     return await _downloaded(connection, url, headers, page="html" in text_at(file, "mimetype"))
 
 
-async def _described(connection: Connection, file_id: str) -> Json:
+async def _described(connection: Connection, team: str, file_id: str) -> Json:
     """What Slack says of the file now: in channels shared with others an event holds only its id."""
     if not file_id:
         raise FileRefused("Slack gave no id for this file.")
     try:
-        return object_at(await called(connection.client.files_info(file=file_id)), "file")
+        client = await connection.client(team)
+        return object_at(await called(client.files_info(file=file_id)), "file")
     except (SendLater, SendUncertain):
         raise
     except SendError as error:
@@ -101,22 +103,23 @@ async def shared(connection: Connection, place: Place, files: Sequence[Upload]) 
 
     Raises SendErrors. Until the last call nobody sees anything: what fails before it may be tried again.
     """
-    uploaded = [await _uploaded(connection, file) for file in files]
+    client = await connection.client(place.team)
+    uploaded = [await _uploaded(connection, client, file) for file in files]
     caption = "\n".join(filter(None, (file.caption for file in files)))
     await called(
-        connection.client.files_completeUploadExternal(
+        client.files_completeUploadExternal(
             files=[{"id": file_id, "title": file.name} for file_id, file in zip(uploaded, files, strict=True)],
             channel_id=place.chat,
             thread_ts=place.thread or None,
             initial_comment=escaped(caption) or None,
         )
     )
-    return await _message_of(connection, place, uploaded[0])
+    return await _message_of(client, place, uploaded[0])
 
 
-async def _uploaded(connection: Connection, file: Upload) -> str:
+async def _uploaded(connection: Connection, client: AsyncWebClient, file: Upload) -> str:
     try:
-        ticket = await called(connection.client.files_getUploadURLExternal(filename=file.name, length=len(file.data)))
+        ticket = await called(client.files_getUploadURLExternal(filename=file.name, length=len(file.data)))
     except SendUncertain as error:
         raise SendLater(str(error), UNREACHED_RETRY) from error
     try:
@@ -131,11 +134,11 @@ async def _uploaded(connection: Connection, file: Upload) -> str:
     return text_at(ticket, "file_id")
 
 
-async def _message_of(connection: Connection, place: Place, file_id: str) -> str:
+async def _message_of(client: AsyncWebClient, place: Place, file_id: str) -> str:
     for pause in SHOWN_AFTER:
         await asyncio.sleep(pause)
         try:
-            answer = await called(connection.client.files_info(file=file_id))
+            answer = await called(client.files_info(file=file_id))
         except SendError as error:
             logger.info("conversation=<%s> error=<%s> | where the file went is not told", place.conversation, error)
             return ""

@@ -59,6 +59,23 @@ def parse(envelope: Json, now: int = 0) -> Inbound | None:
     return None
 
 
+class Departed(Struct, frozen=True):
+    """The app is no longer installed there, since this Unix time."""
+
+    team: str
+    at: int
+
+
+def departed(envelope: Json) -> Departed | None:
+    """What the end of an installation tells. It comes as two events, in any order, and perhaps late."""
+    event = object_at(envelope, "event")
+    revoked = event.get("type") == "tokens_revoked" and bool(object_at(event, "tokens").get("bot"))
+    team = _workspace(envelope).team
+    if envelope.get("type") != "event_callback" or not team or not (revoked or event.get("type") == "app_uninstalled"):
+        return None
+    return Departed(team, number_at(envelope, "event_time"))
+
+
 # The things that concern us.
 
 
@@ -257,16 +274,20 @@ def _commanded(form: Json, now: int) -> Inbound | None:
 
 
 def _workspace(envelope: Json) -> Workspace:
-    """The installation an envelope is for. Its own ``team_id`` may be the other company's in a shared channel."""
+    """The installation an envelope is for. Its own ``team_id`` may be the other company's in a shared channel; where
+    the app is installed for a whole organisation, every workspace of it is named by that."""
     authorization = next(iter(objects_at(envelope, "authorizations")), {})
-    whole_organisation = (authorization or envelope).get("is_enterprise_install") in (True, "true")
-    enterprise = text_at(object_at(envelope, "enterprise"), "id") or text_at(envelope, "enterprise_id")
+    of = authorization or envelope
+    enterprise = text_at(authorization, "enterprise_id") or text_at(object_at(envelope, "enterprise"), "id")
+    enterprise = enterprise or text_at(envelope, "context_enterprise_id") or text_at(envelope, "enterprise_id")
     team = (
-        text_at(authorization, "team_id")
-        or (text_at(authorization, "enterprise_id") if authorization else "")
-        or (enterprise if whole_organisation else "")
+        (enterprise if of.get("is_enterprise_install") in (True, "true") else "")
+        or text_at(authorization, "team_id")
+        or text_at(authorization, "enterprise_id")
         or text_at(object_at(envelope, "team"), "id")
+        or text_at(envelope, "context_team_id")
         or text_at(envelope, "team_id")
+        or text_at(envelope, "enterprise_id")
     )
     return Workspace(team, text_at(authorization, "user_id") if authorization.get("is_bot") is True else "")
 

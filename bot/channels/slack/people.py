@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.channels.fields import object_at, objects_at, text_at
@@ -37,15 +38,23 @@ V = TypeVar("V")
 logger = logging.getLogger(__name__)
 
 
+class _Known(Struct, frozen=True):
+    """Somebody as Slack knows them, and the workspace that they belong to."""
+
+    person: Person
+    team: str
+
+
 class People:
     """``now`` gives Unix seconds."""
 
     def __init__(self, connection: Connection, now: Callable[[], float]) -> None:
         self._connection = connection
         self._now = now
-        self._known: OrderedDict[str, tuple[float, Person]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[float, _Known]] = OrderedDict()
         self._seen: OrderedDict[str, frozenset[str]] = OrderedDict()
-        self._our_bot = ""
+        self._our_bots: dict[str, str] = {}
+        """By workspace."""
 
     async def introduce(self, place: Place, person: Person) -> Person:
         """The person as Slack knows them; as they were where it does not tell."""
@@ -53,17 +62,11 @@ class People:
         return await self._introduced(place, person)
 
     async def _introduced(self, place: Place, person: Person) -> Person:
-        user = user_of(person)
-        known = self._known.get(person.id)
-        if known is None or known[0] < self._now():
-            try:
-                answer = await called(self._connection.client.users_info(user=user, include_locale=True))
-            except SendError as error:
-                logger.info("conversation=<%s> error=<%s> | nobody was introduced", place.conversation, error)
-                return person
-            known = (self._now() + KEPT, _person(person.id, object_at(answer, "user")))
-            keep_newest(self._known, person.id, known)
-        told = known[1]
+        try:
+            told = (await self._asked(place, person)).person
+        except SendError as error:
+            logger.info("conversation=<%s> error=<%s> | nobody was introduced", place.conversation, error)
+            return person
         return replace(
             person,
             name=told.name or person.name,
@@ -71,16 +74,36 @@ class People:
             zone=told.zone or person.zone,
         )
 
+    async def team_of(self, place: Place, person: Person) -> str:
+        """The workspace that somebody belongs to; an app of a whole organisation is told of that only. Raises
+        SendErrors."""
+        return (await self._asked(place, person)).team if _is_organisation(place.team) else place.team
+
+    async def _asked(self, place: Place, person: Person) -> _Known:
+        """Raises SendErrors."""
+        known = self._known.get(person.id)
+        if known is None or known[0] < self._now():
+            client = await self._connection.client(place.team)
+            answer = await called(client.users_info(user=user_of(person), include_locale=True))
+            user = object_at(answer, "user")
+            known = (self._now() + KEPT, _Known(_person(person.id, user), text_at(user, "team_id")))
+            keep_newest(self._known, person.id, known)
+        return known[1]
+
     async def administers(self, place: Place, person: Person) -> bool:
-        """A channel has no admins that a bot is told of: admins and owners of the workspace are."""
+        """A channel has no admins that a bot is told of: admins and owners of the workspace are, or where the app is
+        installed for a whole organisation, those of that."""
         try:
-            answer = await called(self._connection.client.users_info(user=user_of(person)))
+            client = await self._connection.client(place.team)
+            answer = await called(client.users_info(user=user_of(person)))
         except SendError as error:
             logger.info("conversation=<%s> error=<%s> | nobody says who is an admin", place.conversation, error)
             return False
-        user = object_at(answer, "user")
+        user, team = object_at(answer, "user"), "team_id"
+        if _is_organisation(place.team):
+            user, team = object_at(user, "enterprise_user"), "enterprise_id"
         # Somebody of another workspace, in a shared channel, may be an admin there.
-        ours = text_at(user, "team_id") == place.team
+        ours = text_at(user, team) == place.team
         return ours and any(user.get(right) is True for right in ("is_admin", "is_owner"))
 
     async def named(self, place: Place, words: str) -> str:
@@ -99,11 +122,12 @@ class People:
     def seen(self, place: Place) -> frozenset[str]:
         return self._seen.get(place.conversation, frozenset())
 
-    async def our_bot(self) -> str:
-        """The bot's own id on messages; raises SendError."""
-        if not self._our_bot:
-            self._our_bot = text_at(await called(self._connection.client.auth_test()), "bot_id")
-        return self._our_bot
+    async def our_bot(self, team: str) -> str:
+        """The bot's own id on messages in a workspace; raises SendErrors."""
+        if team not in self._our_bots:
+            client = await self._connection.client(team)
+            self._our_bots[team] = text_at(await called(client.auth_test()), "bot_id")
+        return self._our_bots[team]
 
     async def earlier(self, place: Place, before: str) -> tuple[Quote, ...]:
         """What a thread holds before one of its messages: its beginning and its newest, bounded."""
@@ -111,10 +135,10 @@ class People:
             return ()
         try:
             async with asyncio.timeout(PATIENCE):
-                client = self._connection.client
+                client = await self._connection.client(place.team)
                 ask = partial(client.conversations_replies, channel=place.chat, ts=place.thread, latest=before)
                 said = [each async for each in paged(ask) if _is_said(each) and text_at(each, "ts") < before]
-                ours = await self.our_bot()
+                ours = await self.our_bot(place.team)
                 return await self._told(place, _bounded(said), ours)
         except (SendError, TimeoutError) as error:
             logger.info("conversation=<%s> error=<%s> | the thread was not read", place.conversation, error)
@@ -132,6 +156,10 @@ class People:
 def user_of(person: Person) -> str:
     """Slack's own id of somebody."""
     return person.id.rpartition(":")[2]
+
+
+def _is_organisation(team: str) -> bool:
+    return team.startswith("E")
 
 
 def _person(person: str, user: Json) -> Person:

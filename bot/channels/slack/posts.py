@@ -49,8 +49,9 @@ class Posts:
         """What ended streams show, but for their steps, which an edit would take away."""
 
     async def post(self, place: Place, part: Rendered, mark: str) -> str:
+        client = await self._connection.client(place.team)
         answer = await called(
-            self._connection.client.chat_postMessage(
+            client.chat_postMessage(
                 channel=place.chat,
                 thread_ts=place.thread or None,
                 **content(part),
@@ -60,8 +61,9 @@ class Posts:
         )
         return text_at(answer, "ts")
 
-    async def start(self, place: Place, part: Rendered, mark: str, reader: Person) -> str:
-        """Begin a stream. ``reader`` sees it grow; in a channel others see it when it is done.
+    async def start(self, place: Place, part: Rendered, mark: str, reader: Person, team: str) -> str:
+        """Begin a stream. ``reader``, who is of that workspace, sees it grow; in a channel others see it when it is
+        done.
 
         Ends any other of this thread first: what is unmarked there is then one message at most.
         """
@@ -72,13 +74,14 @@ class Posts:
         added = addition(stream, part, last=False)
         if added is None:
             raise SendRefused("too long for a stream")
+        client = await self._connection.client(place.team)
         answer = await called(
-            self._connection.client.chat_startStream(
+            client.chat_startStream(
                 channel=place.chat,
                 thread_ts=place.thread,
                 chunks=added.chunks or None,
                 task_display_mode="plan",
-                recipient_team_id=place.team if place.group else None,
+                recipient_team_id=team if place.group else None,
                 recipient_user_id=user_of(reader) if place.group else None,
                 **NO_PREVIEWS,
             )
@@ -107,23 +110,24 @@ class Posts:
     async def delete(self, place: Place, message_id: str) -> None:
         for remembered in (self._streams, self._unmarked, self._ended):
             remembered.pop((place.chat, message_id), None)
+        client = await self._connection.client(place.team)
         try:
-            await called(self._connection.client.chat_delete(channel=place.chat, ts=message_id))
+            await called(client.chat_delete(channel=place.chat, ts=message_id))
         except MessageGone as error:
             if str(error) != "message_not_found":
                 raise
 
-    async def find(self, place: Place, mark: str, our_bot: Callable[[], Awaitable[str]]) -> str | None:
+    async def find(self, place: Place, mark: str, our_bot: Callable[[str], Awaitable[str]]) -> str | None:
         """A stream gets its mark only when it ends. What began as one and has none is what a turn lost that was cut in
         the middle of it."""
         try:
             unmarked: list[Json] = []
-            async for message in self._newest(place):
+            async for message in await self._newest(place):
                 if _mark(message) == mark:
                     return text_at(message, "ts")
                 if self._may_be_lost(place, message):
                     unmarked.append(message)
-            ours = await our_bot() if unmarked else ""
+            ours = await our_bot(place.team) if unmarked else ""
         except SendUncertain as error:  # to look changes nothing: simply later
             raise SendLater(str(error), UNREACHED_RETRY) from error
         except SendRefused:
@@ -144,8 +148,8 @@ class Posts:
         if not last and not added.chunks:
             return True
         where = {"channel": stream.place.chat, "ts": message_id}
-        client = self._connection.client
         try:
+            client = await self._connection.client(stream.place.team)
             if last:
                 blocks = button_blocks(part.buttons) or None
                 metadata = _metadata(stream.mark)
@@ -184,8 +188,9 @@ class Posts:
         """Whatever becomes of it, the edit that follows finds out. ``at_work``: Slack's Stop button stays."""
         mark = self._unmarked.get((place.chat, message_id))
         try:
+            client = await self._connection.client(place.team)
             await called(
-                self._connection.client.chat_stopStream(
+                client.chat_stopStream(
                     channel=place.chat,
                     ts=message_id,
                     metadata=_metadata(mark) if mark else None,
@@ -201,7 +206,7 @@ class Posts:
         fields: Json = {"channel": place.chat, "ts": message_id, **replacing(part), **NO_PREVIEWS}
         if mark:
             fields["metadata"] = _metadata(mark)
-        client = self._connection.client
+        client = await self._connection.client(place.team)
         try:
             await called(client.chat_update(**fields))
         except SendRefused as error:
@@ -213,9 +218,9 @@ class Posts:
 
     # Looking.
 
-    def _newest(self, place: Place) -> AsyncIterator[Json]:
+    async def _newest(self, place: Place) -> AsyncIterator[Json]:
         """The messages of a thread, oldest first, or the newest of a direct message without threads."""
-        client = self._connection.client
+        client = await self._connection.client(place.team)
         where: Json = {"channel": place.chat, "include_all_metadata": True}
         if place.thread:
             return paged(partial(client.conversations_replies, ts=place.thread, **where))

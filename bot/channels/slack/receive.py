@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from bot.channels.slack.parse import parse
+from bot.channels.slack.parse import Departed, departed, parse
 from bot.messages import Inbound, Json
 
 if TYPE_CHECKING:
@@ -26,12 +26,16 @@ logger = logging.getLogger(__name__)
 
 
 class Received(Struct, frozen=True):
-    """What to answer Slack once the inbounds are stored, and the inbounds: none or one, but for several taps."""
+    """What to answer Slack once the inbounds are stored, and the inbounds: none or one, but for several taps.
+
+    ``departed``: the app is no longer installed there, which is to be noted first as well.
+    """
 
     status: int
     body: str = ""
     headers: dict[str, str] = {}
     inbounds: tuple[Inbound, ...] = ()
+    departed: Departed | None = None
 
 
 REFUSED = Received(401)
@@ -72,8 +76,13 @@ class SlackReceiver:
         from slack_bolt import BoltRequest
 
         inbounds: list[Inbound] = []
+        departures: list[Departed] = []
         try:
-            context = {"inbounds": inbounds, "sent_at": int(headers["x-slack-request-timestamp"])}
+            context = {
+                "inbounds": inbounds,
+                "departures": departures,
+                "sent_at": int(headers["x-slack-request-timestamp"]),
+            }
             request = BoltRequest(body=body, headers=dict(headers), context=context)
         except (ValueError, TypeError, AttributeError):  # signed, but not the JSON object that Slack sends
             return UNREADABLE
@@ -81,9 +90,8 @@ class SlackReceiver:
         # Bolt answers 404 to what no listener takes. To Slack that is a failure: it would repeat it, and in the end
         # switch the subscription off.
         status = 200 if response.status == 404 else response.status
-        return Received(
-            status, response.body, {name: values[0] for name, values in response.headers.items()}, tuple(inbounds)
-        )
+        headers = {name: values[0] for name, values in response.headers.items()}
+        return Received(status, response.body, headers, tuple(inbounds), next(iter(departures), None))
 
     @cached_property
     def _verifier(self) -> "SignatureVerifier":
@@ -137,3 +145,5 @@ def _collect(body: Json, context: Any) -> None:
     inbound = parse(body, now=context["sent_at"])
     if inbound is not None:
         context["inbounds"].append(inbound)
+    if (gone := departed(body)) is not None:
+        context["departures"].append(gone)

@@ -14,7 +14,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.channels.fields import object_at, text_at
 from bot.channels.slack.blocks import content
-from bot.channels.slack.calls import Connection, called
+from bot.channels.slack.calls import Connection, Tokens, called
 from bot.channels.slack.files import fetched, shared
 from bot.channels.slack.home import Welcome, prompts, view
 from bot.channels.slack.people import People, named, user_of
@@ -50,13 +50,13 @@ class SlackChannel:
 
     def __init__(
         self,
-        token: str,
+        tokens: Tokens,
         base_url: str,
         *,
         greeting: Greeting | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._connection = Connection(token, base_url)
+        self._connection = Connection(tokens, base_url)
         self._people = People(self._connection, now)
         self._posts = Posts(self._connection, now)
         self._greeting = greeting
@@ -89,7 +89,7 @@ class SlackChannel:
         return await self._people.named(place, words)
 
     async def fetch(self, place: Place, attachment: Attachment) -> bytes:
-        return await fetched(self._connection, attachment)
+        return await fetched(self._connection, place, attachment)
 
     async def typing(self, place: Place, active: bool = True) -> None:
         """Slack shows the sign in threads only, and ends it by itself after two minutes or when a message arrives.
@@ -99,8 +99,8 @@ class SlackChannel:
         if not place.thread:
             return
         where: Json = {"channel_id": place.chat, "thread_ts": place.thread}
-        client = self._connection.client
         try:
+            client = await self._connection.client(place.team)
             try:
                 await called(client.agents_sessions_setStatus(**where, status="processing" if active else "active"))
             except SendRefused:
@@ -142,10 +142,14 @@ class SlackChannel:
         thread is one of an assistant of old."""
         if self._greeting is None:
             return
-        client = self._connection.client
         if not person.language:
             person = await self.introduce(place, person)
         welcome = self._greeting(person.language)
+        try:
+            client = await self._connection.client(place.team)
+        except SendError as error:
+            logger.info("conversation=<%s> error=<%s> | not greeted", place.conversation, error)
+            return
         await self._tried(place, client.views_publish(user_id=user_of(person), view=view(welcome, place.chat, choices)))
         if welcome.prompts:
             suggestion = client.assistant_threads_setSuggestedPrompts(
@@ -166,7 +170,8 @@ class SlackChannel:
     async def _stream(self, place: Place, part: Rendered, manner: Manner) -> str:
         """As a stream, or where Slack refuses one, as a message that will be edited."""
         try:
-            return await self._posts.start(place, part, manner.mark, manner.to)
+            team = await self._people.team_of(place, manner.to) if place.group else ""
+            return await self._posts.start(place, part, manner.mark, manner.to, team)
         except SendRefused as error:
             logger.info("conversation=<%s> error=<%s> | no stream here", place.conversation, error)
         message_id = await self._posts.post(place, part, manner.mark)
@@ -180,7 +185,8 @@ class SlackChannel:
             if not place.group:
                 return await self._posts.post(place, part, manner.mark)
             thread = place.thread or None
-            ephemeral = self._connection.client.chat_postEphemeral(
+            client = await self._connection.client(place.team)
+            ephemeral = client.chat_postEphemeral(
                 channel=place.chat, user=user_of(manner.to), thread_ts=thread, **content(part)
             )
             await called(ephemeral)
@@ -194,7 +200,8 @@ class SlackChannel:
 
     async def _direct(self, place: Place, person: Person) -> Place:
         """Where we talk with this person alone."""
-        answer = await called(self._connection.client.conversations_open(users=user_of(person)))
+        client = await self._connection.client(place.team)
+        answer = await called(client.conversations_open(users=user_of(person)))
         return replace(place, chat=text_at(object_at(answer, "channel"), "id"), thread="", group=False)
 
     async def _tried(self, place: Place, call: Awaitable[AsyncSlackResponse]) -> None:

@@ -17,7 +17,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.channels.slack.parse import parse
+from bot.channels.slack.parse import Departed, departed, parse
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound
 
@@ -27,17 +27,20 @@ LOOK_EVERY = 30.0
 logger = logging.getLogger(__name__)
 
 Accept = Callable[[Inbound], Awaitable[Any]]
+Leave = Callable[[Departed], Awaitable[Any]]
 
 
-async def listen(app_token: str, base_url: str, accept: Accept) -> None:
+async def listen(app_token: str, base_url: str, accept: Accept, leave: Leave) -> None:
     """Hold the socket for ever; the SDK reconnects by itself. Raises ConfigError where Slack refuses the token at the
-    start, or is not there."""
+    start, or is not there. ``leave`` is told where the app is no longer installed."""
 
     async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         inbound = parse(request.payload, now=int(time.time()))
         try:
             if inbound is not None:
                 await accept(inbound)
+            if (gone := departed(request.payload)) is not None:
+                await leave(gone)
         except StoreUnavailable as error:
             logger.warning("error=<%s> | not acknowledged, Slack will send it again", type(error).__name__)
             return

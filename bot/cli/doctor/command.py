@@ -15,10 +15,12 @@ from bot.cli.doctor.stack import read_stack
 from bot.errors import ConfigError, StoreUnavailable
 from bot.examining import Check, State, examined, red
 from bot.ports import Clock
-from handlers.aws import Aws, Secrets
+from handlers.aws import Aws
+from handlers.bots import bot_settings, current_settings
 from handlers.doctor import local, model, slack, telegram
 from handlers.doctor.situation import situation
-from handlers.settings import Settings, read_settings, with_secrets
+from handlers.door import aws_secrets
+from handlers.settings import Settings
 
 COLOURS: dict[State, str] = {"green": "32", "yellow": "33", "red": "31"}
 
@@ -80,7 +82,7 @@ def told(checks: list[Check], *, colours: bool) -> list[str]:
 def _deployed(stack: str, settings: Settings) -> tuple[Settings, str]:
     """The settings of a stack's worker, asked for where these say AWS is."""
     environment, url = read_stack(settings.aws_endpoint_url, stack)
-    return read_settings({**environment, "AWS_ENDPOINT_URL": settings.aws_endpoint_url}), url
+    return bot_settings({**environment, "AWS_ENDPOINT_URL": settings.aws_endpoint_url}, settings.kabar_bot), url
 
 
 async def _with_secrets(settings: Settings, clock: Clock) -> tuple[Settings, list[Check]]:
@@ -89,16 +91,15 @@ async def _with_secrets(settings: Settings, clock: Clock) -> tuple[Settings, lis
         return settings, []
     try:
         with closing(Aws(settings.aws_endpoint_url)) as client:
-            return with_secrets(settings, await Secrets(client, settings.kabar_secrets_path, clock).read()), []
+            return current_settings(settings, await aws_secrets(settings, client).read()), []
     except (ConfigError, StoreUnavailable, BotoCoreError) as error:
         do = "Sign in to AWS as somebody who may ssm:GetParametersByPath and kms:Decrypt there."
         return settings, [red("secrets", f"{str(error).rstrip('.')}. What lies there is not tried.", do)]
 
 
 def _no_platform(settings: Settings) -> list[Check]:
-    if any(
-        (settings.telegram_bot_token, settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret)
-    ):
+    slack = (settings.slack_bot_token, settings.slack_client_id, settings.slack_app_token)
+    if settings.telegram_bot_token or settings.slack_signing_secret or any(slack):
         return []
     do = "Run kabar setup. By hand: set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what goes with it."
     return [red("platforms", "Neither Telegram nor Slack is set up.", do)]

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
+from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.channels.slack.calls import Connection
+from bot.channels.slack.calls import Connection, OneToken
+from bot.channels.slack.parse import Departed
 from bot.channels.slack.socket import listen
 from bot.cli.setup.code import is_code
 from bot.cli.setup.wrong import Wrong, expect
@@ -40,11 +42,11 @@ class Known(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def speaking(token: str, base_url: str) -> AsyncIterator[Connection]:
+async def speaking(token: str, base_url: str) -> AsyncIterator[AsyncWebClient]:
     """Raises Wrong for what Slack refuses of what is done inside."""
-    connection = Connection(token, base_url)
+    connection = Connection(OneToken(token), base_url)
     try:
-        yield connection
+        yield await connection.client("")
     except Refused as refusal:
         raise _wrong(str(refusal)) from refusal
     finally:
@@ -56,11 +58,11 @@ async def account(token: str, base_url: str) -> Account:
     expect(token, BOT)
     if not token.startswith("xoxb-"):
         raise Wrong("slack_bot_form")
-    async with speaking(token, base_url) as connection:
-        about = await answer(connection.client.auth_test())
+    async with speaking(token, base_url) as client:
+        about = await answer(client.auth_test())
         if missing := missing_scopes(about):
             raise Wrong("slack_scopes", scopes=", ".join(missing))
-        app = await app_behind(connection, str(about.get("bot_id")))
+        app = await app_behind(client, str(about.get("bot_id")))
     return Account(str(about.get("user")), str(about.get("team_id")), str(about.get("team")), app)
 
 
@@ -72,8 +74,8 @@ async def socket(token: str, base_url: str, bot: Account) -> Known:
     if (app := app_of(token)) and app != bot.app:
         raise Wrong("slack_two_apps", app=app, bot=bot.app)
     try:
-        async with speaking(token, base_url) as connection:
-            await answer(connection.client.apps_connections_open(app_token=token))
+        async with speaking(token, base_url) as client:
+            await answer(client.apps_connections_open(app_token=token))
     except Wrong as wrong:
         raise Wrong("slack_no_socket") if wrong.values.get("why") == "missing_scope" else wrong from wrong
     return Known("Slack: Socket Mode")
@@ -98,11 +100,14 @@ async def sender_of(code: str, app_token: str, base_url: str) -> Person:
         if not heard.done():
             heard.set_result(inbound.sender)
 
+    async def leave(gone: Departed) -> None:
+        """Nothing is kept of an installation before there is a bot."""
+
     def ended(listening: asyncio.Task[None]) -> None:
         if not heard.done():
             heard.set_exception(listening.exception() or ConfigError("the socket is closed"))
 
-    listening = asyncio.create_task(listen(app_token, base_url, take))
+    listening = asyncio.create_task(listen(app_token, base_url, take, leave))
     listening.add_done_callback(ended)
     try:
         return await heard
@@ -115,9 +120,9 @@ async def sender_of(code: str, app_token: str, base_url: str) -> Person:
 
 async def person(user: str, token: str, base_url: str, bot: Account) -> Person:
     """Somebody of the workspace, by the member id. Raises Wrong."""
-    async with speaking(token, base_url) as connection:
+    async with speaking(token, base_url) as client:
         try:
-            about = (await answer(connection.client.users_info(user=user)))["user"]
+            about = (await answer(client.users_info(user=user)))["user"]
         except Refused as refusal:
             if str(refusal) in ("user_not_found", "user_not_visible"):
                 raise Wrong("slack_nobody", user=user) from refusal
@@ -127,8 +132,8 @@ async def person(user: str, token: str, base_url: str, bot: Account) -> Person:
 
 async def greet(person: str, words: str, token: str, base_url: str) -> None:
     """Write to this person, ``slack:T1:U1``, in direct messages. Raises Wrong."""
-    async with speaking(token, base_url) as connection:
-        await answer(connection.client.chat_postMessage(channel=person.rpartition(":")[2], text=words))
+    async with speaking(token, base_url) as client:
+        await answer(client.chat_postMessage(channel=person.rpartition(":")[2], text=words))
 
 
 def _wrong(refusal: str) -> Wrong:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from bot.channels.slack.calls import OneToken
 from bot.channels.slack.home import Welcome
 from bot.channels.slack.send import SlackChannel
 from bot.messages import Json, Person, Place
@@ -39,7 +40,9 @@ class Stage:
 
     def channel(self, token: str = BOT_TOKEN) -> SlackChannel:
         """As a process has it that knows nothing yet."""
-        self.channels.append(SlackChannel(token, slack_base_url(self.url), greeting=welcome, now=self.clock.now))
+        self.channels.append(
+            SlackChannel(OneToken(token), slack_base_url(self.url), greeting=welcome, now=self.clock.now)
+        )
         return self.channels[-1]
 
     async def thread(self, chat: str = GENERAL, text: str = "question") -> Place:

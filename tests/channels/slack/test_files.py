@@ -6,6 +6,7 @@ import pytest
 from starlette.responses import Response
 
 from bot.channels.slack import files
+from bot.channels.slack.calls import OneToken
 from bot.channels.slack.send import SlackChannel
 from bot.errors import FileRefused, SendLater, SendRefused, SendUncertain
 from bot.messages import Attachment
@@ -111,7 +112,7 @@ async def canned() -> AsyncIterator[Canned]:
 
 
 async def fetched(url: str) -> bytes:
-    channel = SlackChannel("xoxb-1", f"{url}/api/")
+    channel = SlackChannel(OneToken("xoxb-1"), f"{url}/api/")
     try:
         return await channel.fetch(DIRECT, Attachment("photo", "F1"))
     finally:

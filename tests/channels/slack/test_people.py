@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bot.channels.slack.calls import OneToken
 from bot.channels.slack.parse import parse
 from bot.channels.slack.people import MOST_CHARACTERS, MOST_EARLIER
 from bot.channels.slack.send import SlackChannel
@@ -48,7 +49,7 @@ async def test_who_can_not_be_looked_up_stays_as_they_were(stage: Stage) -> None
     assert await stage.channel().introduce(DIRECT, nobody) == nobody
     stage.slack.scopes = SCOPES - {"users:read"}
     assert await stage.channel().introduce(DIRECT, BUDI) == BUDI
-    lost = SlackChannel("xoxb-1", f"{unreachable()}/")
+    lost = SlackChannel(OneToken("xoxb-1"), f"{unreachable()}/")
     assert await lost.introduce(DIRECT, BUDI) == BUDI
     await lost.close()
 
@@ -238,7 +239,7 @@ async def test_what_of_a_greeting_fails_keeps_back_nothing_else(stage: Stage) ->
 
 
 async def test_without_a_greeting_nothing_is_shown(stage: Stage) -> None:
-    channel = SlackChannel("xoxb-1", f"{unreachable()}/")
+    channel = SlackChannel(OneToken("xoxb-1"), f"{unreachable()}/")
     await channel.greet(DIRECT, ANN)
     await channel.close()
 

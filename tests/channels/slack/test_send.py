@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.responses import Response
 
+from bot.channels.slack.calls import OneToken
 from bot.channels.slack.send import SlackChannel
 from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Button, File, Json, Person, Place, Task
@@ -24,7 +25,7 @@ MARKED = Manner(ANN, "t1.0", reply_to="7.0")
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[SlackChannel]:
-    channel = SlackChannel(TOKEN, f"{url}/api/")
+    channel = SlackChannel(OneToken(TOKEN), f"{url}/api/")
     try:
         yield channel
     finally:
@@ -151,7 +152,7 @@ async def test_steps_at_work_stand_above_the_text_until_it_is_done(slack: Canned
 
 def test_files_go_ten_to_a_message() -> None:
     files = [File(f"b{number}", f"{number}.txt", "text/plain") for number in range(23)]
-    batches = SlackChannel("", "").batches(files)
+    batches = SlackChannel(OneToken(""), "").batches(files)
 
     assert [len(batch) for batch in batches] == [10, 10, 3]
     assert [file for batch in batches for file in batch] == files

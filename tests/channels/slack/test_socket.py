@@ -6,12 +6,13 @@ from contextlib import suppress
 
 import pytest
 
+from bot.channels.slack.parse import Departed
 from bot.channels.slack.socket import listen
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound
 from simulator.app import slack_base_url
 from simulator.deliver import QUICK
-from simulator.slack import ANN_DM, APP_TOKEN, BOT_TOKEN, GENERAL
+from simulator.slack import ANN_DM, APP_TOKEN, BOT_TOKEN, GENERAL, TEAM
 from tests.channels.slack.stage import Stage, staged
 
 
@@ -20,6 +21,7 @@ class Ears:
 
     def __init__(self) -> None:
         self.heard: asyncio.Queue[Inbound] = asyncio.Queue()
+        self.left: asyncio.Queue[Departed] = asyncio.Queue()
         self.failures = 0
 
     async def accept(self, inbound: Inbound) -> None:
@@ -27,6 +29,9 @@ class Ears:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailable("overloaded")
+
+    async def leave(self, gone: Departed) -> None:
+        self.left.put_nowait(gone)
 
     async def next(self) -> Inbound:
         return await asyncio.wait_for(self.heard.get(), 5)
@@ -41,7 +46,7 @@ async def stage() -> AsyncIterator[Stage]:
 @pytest.fixture
 async def ears(stage: Stage) -> AsyncIterator[Ears]:
     ears = Ears()
-    listening = asyncio.create_task(listen(APP_TOKEN, slack_base_url(stage.url), ears.accept))
+    listening = asyncio.create_task(listen(APP_TOKEN, slack_base_url(stage.url), ears.accept, ears.leave))
     await stage.simulator.world.wait_until(lambda: stage.simulator.events.sockets)
     yield ears
     listening.cancel()
@@ -62,6 +67,12 @@ async def test_every_way_to_the_bot_comes_through_the_socket(stage: Stage, ears:
     assert (await ears.next()).kind == "opened"
 
 
+async def test_the_end_of_an_installation_comes_through_it_too(stage: Stage, ears: Ears) -> None:
+    now = int(stage.clock.now())
+    stage.slack.uninstall()
+    assert [await asyncio.wait_for(ears.left.get(), 5) for _ in range(2)] == [Departed(TEAM, now)] * 2
+
+
 async def test_what_could_not_be_stored_comes_again(stage: Stage, ears: Ears) -> None:
     stage.simulator.events.pace = QUICK.__class__(slack_timeout=0.2, slack_delays=(0.01,))
     ears.failures = 1
@@ -73,4 +84,4 @@ async def test_what_could_not_be_stored_comes_again(stage: Stage, ears: Ears) ->
 
 async def test_a_token_that_slack_refuses_is_told_to_the_owner(stage: Stage) -> None:
     with pytest.raises(ConfigError, match="SLACK_APP_TOKEN"):
-        await listen(BOT_TOKEN, slack_base_url(stage.url), Ears().accept)
+        await listen(BOT_TOKEN, slack_base_url(stage.url), Ears().accept, Ears().leave)

@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.cli.setup.stage import ROOT
 ROOM = ROOT / "bot/cli/setup"
 FOUND_OUT = {
     *(f"is_{kind}" for kind, _ in FORMS),
-    *(f"model_{trouble}" for trouble in Trouble.__args__),
+    *(f"model_{trouble}" for trouble in get_args(Trouble)),
 }
 """Names that are put together."""
 
