@@ -115,7 +115,7 @@ async def _on(account: Account, queue_url: str, environment: Mapping[str, str], 
     try:
         async with _town(people, messages) as town, serve(cloud.app) as url:
             addresses = {"TELEGRAM_API_BASE_URL": telegram_base_url(town.url), "ANTHROPIC_BASE_URL": town.model_url}
-            with _environments({**environment, **addresses}):
+            with _environments({**environment, **addresses}, min(people, ENVIRONMENTS)):
                 town.simulator.connect(url)
                 return await town.talk()
     finally:
@@ -126,11 +126,11 @@ async def _on(account: Account, queue_url: str, environment: Mapping[str, str], 
 
 
 @contextmanager
-def _environments(environment: dict[str, str]) -> Iterator[None]:
+def _environments(environment: dict[str, str], count: int) -> Iterator[None]:
     """Worker processes that take wakes until the block ends."""
     context = multiprocessing.get_context("spawn")
     over = context.Event()
-    processes = [context.Process(target=_take_wakes, args=(environment, over)) for _ in range(ENVIRONMENTS)]
+    processes = [context.Process(target=_take_wakes, args=(environment, over)) for _ in range(count)]
     for process in processes:
         process.start()
     try:
@@ -138,7 +138,7 @@ def _environments(environment: dict[str, str]) -> Iterator[None]:
     finally:
         over.set()
         for process in processes:
-            process.join(30)
+            process.join(PATIENCE)
             if process.exitcode != 0:
                 process.kill()
                 raise RuntimeError(f"A worker process ended with {process.exitcode}.")

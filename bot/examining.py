@@ -43,9 +43,8 @@ is found, within half a minute. Changes nothing and never fails; may be closed a
 
 
 async def nothing_examined(language: str) -> AsyncGenerator[Sequence[Check], None]:
-    nothing: tuple[Sequence[Check], ...] = ()
-    for each in nothing:
-        yield each
+    for nothing in list[Sequence[Check]]():
+        yield nothing
 
 
 async def examined(subjects: Mapping[str, Awaitable[Sequence[Check]]], seconds: float = SECONDS) -> list[Check]:

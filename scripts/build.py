@@ -25,21 +25,17 @@ from scripts.pythons import find_python
 
 
 class Recipe(NamedTuple):
-    """``requirements`` names the pinned list; ``folders`` and ``files`` are read at run time, beside the modules it
-    imports. So are the folders of bots with a name (``agent-lola``)."""
+    """``requirements`` names the pinned list; ``folders`` are read at run time, beside the modules it imports, and so
+    are those of bots with a name (``agent-lola``)."""
 
     requirements: str
     folders: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
 
-
-MANIFEST = ("docs/slack-manifest.json",)
-"""What /doctor compares the Slack token's scopes with."""
 
 FUNCTIONS = {
     "webhook": Recipe("webhook"),
-    "worker": Recipe("worker", ("agent",), MANIFEST),
-    "deadletter": Recipe("worker", ("agent",), MANIFEST),
+    "worker": Recipe("worker", ("agent",)),
+    "deadletter": Recipe("worker", ("agent",)),
     "sandbox": Recipe("sandbox"),
     "a2a": Recipe("a2a", ("agent",)),
 }
@@ -94,10 +90,8 @@ def own_files(function: str) -> list[Path]:
     """This project's files that the function needs: the modules its handler reaches, and the folders it reads."""
     modules = reach([f"handlers.{function}"]).own
     sources = [file for file in map(source_of, modules) if file]
-    recipe = FUNCTIONS[function]
-    folders = (each for name in recipe.folders for each in (ROOT / name, *ROOT.glob(f"{name}-*/")))
-    read = [file for folder in folders for file in read_files(folder)]
-    return sorted([*sources, *read, *(ROOT / file for file in recipe.files)])
+    folders = (each for name in FUNCTIONS[function].folders for each in (ROOT / name, *ROOT.glob(f"{name}-*/")))
+    return sorted([*sources, *(file for folder in folders for file in read_files(folder))])
 
 
 def read_files(folder: Path) -> list[Path]:

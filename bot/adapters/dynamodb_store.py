@@ -615,9 +615,8 @@ class DynamoDBStore:
     async def upgraded(self, *, writes: bool) -> AsyncIterator[Upgraded]:
         """Each write holds only while the item is as it was read. A head of before uses were noted is used now."""
         async for page in self._scanned():
-            ours = [item for item in page if self._is_ours(item)]
-            for first in range(0, len(ours), VALUES_AT_ONCE):
-                some = ours[first : first + VALUES_AT_ONCE]
+            for first in range(0, len(page), VALUES_AT_ONCE):
+                some = filter(self._is_ours, page[first : first + VALUES_AT_ONCE])
                 yield sum(await asyncio.gather(*(self._upgrade(item, writes=writes) for item in some)), Upgraded())
 
     async def _upgrade(self, item: Item, *, writes: bool) -> Upgraded:

@@ -50,7 +50,6 @@ SENTENCES = {
     "Deploy the stack again: sam build --template infra/template.yaml && sam deploy": (
         "Deploy ulang stack-nya: sam build --template infra/template.yaml && sam deploy"
     ),
-    "{}.": "{}.",
     "Set AWS_PROFILE to one of `aws configure list-profiles`.": (
         "Isi AWS_PROFILE dengan salah satu dari `aws configure list-profiles`."
     ),
@@ -141,10 +140,6 @@ SENTENCES = {
     "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
     "Run: chmod 600 .env": "Jalankan: chmod 600 .env",
     "Nobody may talk to this bot.": "Tidak ada yang boleh berbicara dengan bot ini.",
-    "Set KABAR_OWNER to your id, such as telegram:42; set to nobody, the bot tells you when you write to it.": (
-        "Isi KABAR_OWNER dengan id Anda, misalnya telegram:42; kalau diisi nobody, bot menyebutkan id itu saat Anda "
-        "menyapa."
-    ),
     "{} is nobody's id, so it lets nobody in.": "{} bukan id siapa pun, jadi tidak memberi akses.",
     "Write ids in KABAR_OWNER and KABAR_ALLOWED_USERS as telegram:42 or slack:T1:U1.": (
         "Tulis id di KABAR_OWNER dan KABAR_ALLOWED_USERS seperti telegram:42 atau slack:T1:U1."
@@ -189,14 +184,14 @@ SENTENCES = {
     "Set ANTHROPIC_API_KEY to a key from the provider's console, without spaces around it.": (
         "Isi ANTHROPIC_API_KEY dengan kunci dari konsol penyedia, tanpa spasi di sekitarnya."
     ),
+    # the kinds of tokens
+    "no bot token": "bukan token bot",
+    "no app-level token": "bukan token tingkat aplikasi",
+    "missing": "belum ada",
     # slack
     "The bot is {} in {}.": "Bot ini {} di {}.",
-    "SLACK_BOT_TOKEN is missing: the bot can not answer.": "SLACK_BOT_TOKEN belum ada: bot tidak bisa menjawab.",
-    "SLACK_BOT_TOKEN is no bot token: the bot can not answer.": (
-        "SLACK_BOT_TOKEN bukan token bot: bot tidak bisa menjawab."
-    ),
-    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "SLACK_BOT_TOKEN berisi {}: bot tidak bisa menjawab.",
-    "SLACK_APP_TOKEN is {}.": "SLACK_APP_TOKEN berisi {}.",
+    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "Isi SLACK_BOT_TOKEN: {}; bot tidak bisa menjawab.",
+    "SLACK_APP_TOKEN is {}.": "Isi SLACK_APP_TOKEN: {}.",
     "SLACK_APP_TOKEN is of the app {}, SLACK_BOT_TOKEN of {}: what people write is not heard.": (
         "SLACK_APP_TOKEN milik aplikasi {}, SLACK_BOT_TOKEN milik {}: yang ditulis orang tidak terdengar."
     ),
@@ -264,10 +259,6 @@ SENTENCES = {
     "Set {} for events, for interactivity and for the slash command.": (
         "Pakai {} untuk event, interactivity, dan perintah slash."
     ),
-    "docs/slack-manifest.json is not here to compare with.": (
-        "docs/slack-manifest.json tidak ada di sini sebagai pembanding."
-    ),
-    "Run kabar from its folder.": "Jalankan kabar dari foldernya.",
     "The token lacks {}.": "Token itu tidak punya {}.",
     "Add {} {}": "Tambahkan {} {}",
     "under OAuth & Permissions of the app, then install the app again.": (
@@ -285,9 +276,8 @@ SENTENCES = {
     "SLACK_SIGNING_SECRET is a token, so every event is refused.": (
         "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
     ),
-    "SLACK_APP_TOKEN is no app-level token.": "SLACK_APP_TOKEN bukan token tingkat aplikasi.",
-    "ANTHROPIC_API_KEY is {}.": "ANTHROPIC_API_KEY berisi {}.",
-    "TELEGRAM_BOT_TOKEN is {}.": "TELEGRAM_BOT_TOKEN berisi {}.",
+    "ANTHROPIC_API_KEY is {}.": "Isi ANTHROPIC_API_KEY: {}.",
+    "TELEGRAM_BOT_TOKEN is {}.": "Isi TELEGRAM_BOT_TOKEN: {}.",
     "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42.": (
         "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
         "telegram:42."
@@ -334,11 +324,7 @@ SENTENCES = {
     "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
         "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
     ),
-    "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>. For kabar run leave "
-    "TELEGRAM_WEBHOOK_SECRET out.": (
-        "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>. Untuk kabar run, kosongkan "
-        "TELEGRAM_WEBHOOK_SECRET."
-    ),
+    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out.": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
     "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",
     "It is {}, whose path is not {}.": "Alamatnya {}, yang jalurnya bukan {}.",
@@ -374,14 +360,18 @@ SENTENCES = {
 }
 
 
-def translated(sentence: str) -> str:
-    """In Indonesian, the values in it too where they are words of ours; as it is where nobody translated it."""
-    if sentence in SENTENCES and "{}" not in sentence:
-        return SENTENCES[sentence]
+def translated(words: str) -> str:
+    """In Indonesian, one sentence after the other, the values in them too where they are words of ours; as it is where
+    nobody translated it."""
+    if words.startswith(" "):
+        return f" {translated(words[1:])}"
+    if words in SENTENCES and "{}" not in words:
+        return SENTENCES[words]
     for pattern, translation in _patterns():
-        if found := pattern.fullmatch(sentence):
+        if found := pattern.fullmatch(words):
             return translation.format(*map(translated, found.groups()))
-    return sentence
+    first, dot, rest = words.partition(". ")
+    return f"{translated(f'{first}.')} {translated(rest)}" if dot else words
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import inspect
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -16,9 +17,10 @@ from bot.doctor_page import page
 from bot.examining import Check, found, green, red, yellow
 from bot.messages import Person, Place
 from bot.turn import Outcome
-from handlers import doctor
+from handlers import doctor, door
 from handlers.doctor import cloud
 from handlers.doctor.indonesian import NAMES, SENTENCES, translated
+from handlers.doctor.kinds import TITLES
 from handlers.settings import read_settings
 from simulator import telegram
 from tests.bots import bot_on
@@ -183,26 +185,25 @@ async def test_whoever_no_longer_wants_to_know_leaves_nothing_running() -> None:
 # In Indonesian
 
 
-def sentences() -> Iterator[str]:
-    """Every sentence that an examination can say, but of green checks; ``{}`` where a value stands."""
+def templates() -> Iterator[tuple[str, bool]]:
+    """Every text in the examinations, ``{}`` where a value stands, and whether a green check alone says it."""
     folder = Path(str(doctor.__file__)).parent
     files = [file for file in folder.glob("*.py") if file.name not in ("indonesian.py", "inside.py")]
     for file in (*files, Path(str(examining.__file__))):
-        yield from _sentences(ast.parse(file.read_text()))
+        yield from _templates(ast.parse(file.read_text()), well=False)
+    for part in (ast.parse(inspect.getsource(door.install_faults)), ast.Constant(door.NO_SEAL)):
+        yield from _templates(part, well=False)
 
 
-def _sentences(node: ast.AST) -> Iterator[str]:
+def _templates(node: ast.AST, *, well: bool) -> Iterator[tuple[str, bool]]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "green":
-        return
     if isinstance(node, ast.Constant | ast.JoinedStr):
-        words = _template(node)
-        if re.match("[A-Z{]", words) and len(words.split()) >= 3:
-            yield words
-        return
+        yield _template(node).removeprefix(" "), well
+    well = well or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "green")
     for child in ast.iter_child_nodes(node):
-        yield from _sentences(child)
+        if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
+            yield from _templates(child, well=well)
 
 
 def _template(node: ast.Constant | ast.JoinedStr) -> str:
@@ -212,9 +213,16 @@ def _template(node: ast.Constant | ast.JoinedStr) -> str:
 
 
 def test_every_sentence_is_there_in_indonesian_with_as_many_values() -> None:
-    assert sorted({*sentences()} - SENTENCES.keys()) == []
+    said = {words for words, well in templates() if not well}
+    sentences = {words for words in said if re.match("[A-Z{]", words) and len(words.split()) >= 3 and words[-1] != " "}
+
+    assert sorted((sentences | {*TITLES.values()}) - SENTENCES.keys()) == []
     for english, indonesian in SENTENCES.items():
         assert english.count("{}") == indonesian.count("{}"), english
+
+
+def test_nothing_is_translated_that_nobody_says_any_more() -> None:
+    assert sorted(SENTENCES.keys() - {words for words, _ in templates()}) == []
 
 
 def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
@@ -235,13 +243,25 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
         ("It is 300 seconds fast: signatures are refused.", "Jam ini 300 detik terlalu cepat: tanda tangan ditolak."),
         (
             "SLACK_BOT_TOKEN is Slack's app-level token (xapp-): the bot can not answer.",
-            "SLACK_BOT_TOKEN berisi token tingkat aplikasi Slack (xapp-): bot tidak bisa menjawab.",
+            "Isi SLACK_BOT_TOKEN: token tingkat aplikasi Slack (xapp-); bot tidak bisa menjawab.",
         ),
         (
             f"Turn it on for kabar-Table. {cloud.DEPLOY}",
             f"Nyalakan untuk kabar-Table. {SENTENCES[cloud.DEPLOY]}",
         ),
         ("3 wakes were given up, and nobody was told.", "3 panggilan gagal, dan tidak ada yang diberi tahu."),
+        (
+            "Call setWebhook with url=https://x/telegram and secret_token=<TELEGRAM_WEBHOOK_SECRET>. For kabar run "
+            "leave TELEGRAM_WEBHOOK_SECRET out.",
+            "Panggil setWebhook dengan url=https://x/telegram dan secret_token=<TELEGRAM_WEBHOOK_SECRET>. Untuk kabar "
+            "run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
+        ),
+        (
+            "Copy the Signing Secret from the app's Basic Information. For kabar run it is SLACK_APP_TOKEN that is "
+            "missing: run kabar setup.",
+            "Salin Signing Secret dari Basic Information aplikasinya. Untuk kabar run, SLACK_APP_TOKEN yang belum ada: "
+            "jalankan kabar setup.",
+        ),
         ("Nobody ever wrote this sentence", "Nobody ever wrote this sentence"),
     ],
 )
