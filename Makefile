@@ -143,7 +143,7 @@ COMPILE = .venv/uv/bin/uv pip compile --quiet --universal --python-version 3.11 
 .PHONY: requirements
 requirements: .venv/uv/.ready ## Pin requirements/*.txt again after changing *.in (UPGRADE=1: to the newest)
 	$(COMPILE) requirements/dev.in -o requirements/dev.txt
-	for list in webhook worker local a2a; do \
+	for list in webhook worker local a2a otel; do \
 		$(COMPILE) requirements/$$list.in --constraints requirements/dev.txt -o requirements/$$list.txt || exit 1; done
 	for list in emulator lambda local-model sam; do $(COMPILE) requirements/$$list.in -o requirements/$$list.txt || exit 1; done
 

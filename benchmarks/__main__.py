@@ -14,7 +14,7 @@ import sys
 
 import benchmarks
 
-ON_REQUEST = {"load", "misconfigured", "records", "rendering", "security"}
+ON_REQUEST = {"histories", "load", "misconfigured", "records", "rendering", "scale", "security"}
 """Take minutes: measured only where they are named."""
 
 

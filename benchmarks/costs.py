@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from benchmarks.metered_turns import EARLIER, FIRST_WORD, PACE, WORDS, Count, counted
+from benchmarks.page_tables import table
 from bot.messages import Bill, Usage
 from bot.models import PRICES_OF, cost
 from handlers.settings import Settings
@@ -143,9 +145,8 @@ def _metrics() -> int:
     """Our own: each name, and each of it by the values of its second dimension."""
     if find_spec("bot.metrics") is None:
         return 0
-    from bot.metrics import METRICS
-
-    return sum(1 + ASSUMED.values * bool(dimension) for _, dimension in METRICS.values())
+    metrics: dict[str, tuple[str, str]] = import_module("bot.metrics").METRICS
+    return sum(1 + ASSUMED.values * bool(dimension) for _, dimension in metrics.values())
 
 
 def month(messages: int, counts: Mapping[str, Count], deployed: Deployment) -> dict[str, float]:
@@ -363,10 +364,6 @@ def _usd(dollars: float) -> str:
 
 def _source(read: str) -> str:
     return f"<{read}>" if read.startswith("https://") else read
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
 def main() -> None:

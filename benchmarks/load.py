@@ -1,14 +1,16 @@
-"""Two hundred people who write at the same time: is each message answered once and in order, and how long does it wait?
+"""One, ten, a hundred and a thousand people who write at the same time: is each message answered once and in order, and
+how long does it wait?
 
 ``local``: the bot as ``kabar serve`` runs it, one process on SQLite. ``aws_emulator``: the real handlers on DynamoDB
 and SQS, the worker in several processes that take one wake at a time, as Lambda's execution environments do. Both hear
 the simulator's Telegram over HTTP, and a model that says which messages it was newly asked. A few people's model is
 slow.
 
-Of each run: ``messages_per_second`` from the first message to the last answer; ``answers``, fewer than messages where
-several waited together or joined a turn that was running; ``queue_age_s`` from a message's being accepted to the
-model's being asked it, the slow people's apart; ``losses``, ``doubles`` (a message named in more than one answer) and
-``order_faults`` (an answer that names an earlier message than the one before it in its chat), all due to be 0.
+Of each run, by the number of people: ``messages_per_second`` from the first message to the last answer; ``answers``,
+fewer than messages where several waited together or joined a turn that was running; ``queue_age_s`` from a message's
+being accepted to the model's being asked it, the slow people's apart; ``losses``, ``doubles`` (a message named in more
+than one answer) and ``order_faults`` (an answer that names an earlier message than the one before it in its chat), all
+due to be 0.
 """
 
 import asyncio
@@ -29,6 +31,7 @@ from typing import Any
 import boto3
 import pytest
 
+from benchmarks.page_tables import table
 from bot.adapters.dynamodb_store import create_table
 from bot.cli.serve import OneDoor
 from bot.cli.wiring import local
@@ -46,9 +49,9 @@ from tests.cloud import QUEUE, TABLE, Cloud, Context
 from tests.emulator import Account, running_emulator
 from tests.packages.events import sqs_event
 
-PEOPLE = 200
-MESSAGES = 5  # of each
-SLOW = 4  # people
+CROWDS = {1: 20, 10: 10, 100: 5, 1_000: 2}
+"""Messages of each of so many people."""
+SLOW = 0.02  # of the people
 GAP = 8.0  # seconds; the longest pause between two messages of one person
 THINKING = 0.3  # seconds before the model begins to speak
 SLOW_THINKING = 5.0
@@ -61,17 +64,16 @@ Figures = dict[str, Any]
 
 def measure() -> Figures:
     return {
-        "people": PEOPLE,
-        "messages": PEOPLE * MESSAGES,
         "processors": os.cpu_count(),
-        "local": asyncio.run(_local()),
-        "aws_emulator": _aws_emulator(),
+        "messages_of_each": {str(people): messages for people, messages in CROWDS.items()},
+        "local": {str(people): asyncio.run(_local(people, messages)) for people, messages in CROWDS.items()},
+        "aws_emulator": {str(people): _aws_emulator(people, messages) for people, messages in CROWDS.items()},
     }
 
 
-async def _local() -> Figures:
+async def _local(people: int, messages: int) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
-        async with _town() as town:
+        async with _town(people, messages) as town:
             settings = Settings(
                 telegram_bot_token=telegram.TOKEN,
                 telegram_webhook_secret=telegram.SECRET,
@@ -87,7 +89,7 @@ async def _local() -> Figures:
                 return await town.talk()
 
 
-def _aws_emulator() -> Figures:
+def _aws_emulator(people: int, messages: int) -> Figures:
     with running_emulator() as emulator, emulator.account() as account, pytest.MonkeyPatch.context() as patch:
         create_table(account.client("dynamodb"), TABLE)
         queue_url = account.client("sqs").create_queue(QueueName="wakes.fifo", Attributes=QUEUE)["QueueUrl"]
@@ -105,13 +107,13 @@ def _aws_emulator() -> Figures:
         }
         for name, value in environment.items():
             patch.setenv(name, value)
-        return asyncio.run(_on(account, queue_url, environment))
+        return asyncio.run(_on(account, queue_url, environment, people, messages))
 
 
-async def _on(account: Account, queue_url: str, environment: Mapping[str, str]) -> Figures:
+async def _on(account: Account, queue_url: str, environment: Mapping[str, str], people: int, messages: int) -> Figures:
     cloud = Cloud(account, queue_url, seconds=60)
     try:
-        async with _town() as town, serve(cloud.app) as url:
+        async with _town(people, messages) as town, serve(cloud.app) as url:
             addresses = {"TELEGRAM_API_BASE_URL": telegram_base_url(town.url), "ANTHROPIC_BASE_URL": town.model_url}
             with _environments({**environment, **addresses}):
                 town.simulator.connect(url)
@@ -164,9 +166,9 @@ def _take_wakes(environment: dict[str, str], over: Event) -> None:
 
 
 @asynccontextmanager
-async def _town() -> AsyncIterator["Town"]:
+async def _town(people: int, messages: int) -> AsyncIterator["Town"]:
     simulator = Simulator()
-    town = Town(simulator)
+    town = Town(simulator, people, messages)
     async with serve(simulator.app) as town.url, serve(ModelServer(town.think).app) as town.model_url:
         watching = asyncio.create_task(town.watch())
         yield town
@@ -179,11 +181,13 @@ class Town:
     A message reads "m<number>", or "m<number> sum" where the model is to use a tool first.
     """
 
-    def __init__(self, simulator: Simulator) -> None:
+    def __init__(self, simulator: Simulator, people: int, messages: int) -> None:
         self.simulator = simulator
+        self._messages = messages
+        self._sent = people * messages
         self.url = ""
         self.model_url = ""
-        self._chats = [str(FIRST_CHAT + number) for number in range(PEOPLE)]
+        self._chats = [str(FIRST_CHAT + number) for number in range(people)]
         self._said: dict[str, list[str]] = {chat: [] for chat in self._chats}
         self._accepted: dict[str, float] = {}
         self._asked: dict[str, float] = {}
@@ -192,8 +196,8 @@ class Town:
         world = simulator.world
         for chat in self._chats:
             world.chats.append(Chat("telegram", chat, "private", "Kabar", (chat,)))
-        people = [Person(chat, f"Person {chat}", int(chat), f"U{chat}", "en") for chat in self._chats]
-        world.people = tuple(people)  # those who live there make way for many
+        residents = [Person(chat, f"Person {chat}", int(chat), f"U{chat}", "en") for chat in self._chats]
+        world.people = tuple(residents)  # those who live there make way for many
 
     async def talk(self) -> Figures:
         began = time.monotonic()
@@ -203,7 +207,7 @@ class Town:
         named = {chat: [id for answer in answers[chat] for id in answer] for chat in self._chats}
         quick = [self._age(id) for id in self._asked if id not in self._slow]
         return {
-            "messages_per_second": round(PEOPLE * MESSAGES / (ended - began), 1),
+            "messages_per_second": round(self._sent / (ended - began), 1),
             "answers": sum(map(len, answers.values())),
             "queue_age_s": _spread(quick),
             "queue_age_of_slow_s": _spread([self._age(id) for id in self._asked if id in self._slow]),
@@ -213,11 +217,11 @@ class Town:
         }
 
     async def _write(self, number: int, chat: str) -> None:
-        for each in range(MESSAGES):
+        for each in range(self._messages):
             await asyncio.sleep(self._random.uniform(0, GAP))
-            id = f"m{number * MESSAGES + each}"
+            id = f"m{number * self._messages + each}"
             self._said[chat].append(id)
-            if number < SLOW:
+            if number < SLOW * len(self._chats):
                 self._slow.add(id)
             await self.simulator.telegram.say(chat, chat, f"{id} sum" if each % 3 == 0 else id)
 
@@ -242,7 +246,7 @@ class Town:
         """When the newest answer was seen, once all are there or none came for a while; what comes twice had its time
         as well."""
         seen, at = 0, time.monotonic()
-        while seen < PEOPLE * MESSAGES and time.monotonic() - at < PATIENCE:
+        while seen < self._sent and time.monotonic() - at < PATIENCE:
             await asyncio.sleep(0.2)
             now = sum(len({id for answer in self._answers(chat) for id in answer}) for chat in self._chats)
             if now > seen:
@@ -265,6 +269,30 @@ def _order_faults(named: list[str]) -> int:
     return sum(later < earlier for earlier, later in pairwise(numbers))
 
 
-def _spread(seconds: list[float]) -> dict[str, float]:
+def _spread(seconds: list[float]) -> dict[str, float] | None:
+    """None where there are none."""
+    if len(seconds) < 2:
+        return None
     hundredths = statistics.quantiles(seconds, n=100, method="inclusive")
     return {"p50": round(hundredths[49], 2), "p95": round(hundredths[94], 2), "max": round(max(seconds), 2)}
+
+
+def markdown(load: Mapping[str, Any]) -> str:
+    """The page's section, of what ``measure`` says."""
+    head = ["people", "where", "messages a second", "waited", "answers", "lost", "doubled", "out of order"]
+    rows = [[people, where, *_row(run)] for where in ("local", "aws_emulator") for people, run in load[where].items()]
+    return "\n".join(
+        [
+            f"People who write at the same time, on {load['processors']} processors together with the platform, the"
+            " model and AWS that are played. Waited are the seconds until the model is asked: the median, the longest.",
+            "",
+            *table(head, rows),
+        ]
+    )
+
+
+def _row(run: Figures) -> list[str]:
+    age = run["queue_age_s"]
+    waited = f"{age['p50']:g}, {age['max']:g}" if age else "only the slow"
+    counts = (run[name] for name in ("answers", "losses", "doubles", "order_faults"))
+    return [f"{run['messages_per_second']:g}", waited, *map(str, counts)]

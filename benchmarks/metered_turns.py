@@ -7,17 +7,20 @@ delete for each wake.
 """
 
 import asyncio
+import io
 import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import httpx
 import pytest
 from msgspec import Struct, json
+from PIL import Image
 from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -28,7 +31,7 @@ from benchmarks.capacity_units import item_bytes, read_units, write_units
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.budget import month_of
 from bot.clock import SystemClock
-from bot.messages import Bill, Spent
+from bot.messages import EVERYBODY, Bill, Spent
 from bot.messages import Counter as CounterName
 from simulator.app import Simulator
 from simulator.deliver import QUICK
@@ -39,7 +42,6 @@ from simulator.serving import serve
 from simulator.world import File
 from tests.cloud import TABLE, Cloud, cloud_for
 from tests.emulator import running_emulator
-from tests.pictures import sunset
 
 ANN, ANN_ID = "1001", "ann"
 EARLIER = 10
@@ -50,9 +52,12 @@ WORDS = 250
 """Of an answer."""
 KINDS = ("talk", "tool", "picture")
 """A question; one that needs a tool; one with a picture of some 100 KB."""
+TRIES = 3
 PATIENCE = 60.0
-ON_LAMBDA = {"AWS_LAMBDA_FUNCTION_NAME": "kabar", "KABAR_STACK": "kabar"}
-"""So that lines are logged as there."""
+ANSWER = 300.0
+"""Seconds that the emulator may take for a request: a query of a conversation of 100,000 entries has it sort them."""
+DEPLOYED = {"KABAR_METRICS": "kabar"}
+"""So that lines are logged as the template has them: with what they measure."""
 
 
 class Passed(Struct, frozen=True):
@@ -63,7 +68,9 @@ class Passed(Struct, frozen=True):
     at: float
     reads: float = 0.0
     writes: float = 0.0
+    found: int = 0
     stored: int = 0
+    """Bytes of the items read, and of those put down."""
     is_everybodys: bool = False
     """Whether it is a transaction on a counter that every conversation adds to."""
 
@@ -77,7 +84,7 @@ class Meter:
         self.app = Starlette(
             routes=[Route("/{path:path}", self._pass, methods=["GET", "POST", "PUT", "HEAD", "DELETE"])]
         )
-        self._client = httpx.AsyncClient(timeout=20)
+        self._client = httpx.AsyncClient(timeout=ANSWER)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -103,18 +110,23 @@ class Meter:
             return
         told = json.decode(answer)
         units = read_units(operation, asked, told), write_units(operation, asked, told)
-        self.passed.append(Passed(service, operation, now, *units, _stored(asked), _is_everybodys(asked)))
+        self.passed.append(Passed(service, operation, now, *units, _found(told), _stored(asked), _is_everybodys(asked)))
+
+
+def _found(told: dict[str, Any]) -> int:
+    batches = told.get("Responses", {})
+    found = [*told.get("Items", []), *filter(None, [told.get("Item")]), *chain.from_iterable(batches.values())]
+    return sum(map(item_bytes, found))
 
 
 def _stored(asked: dict[str, Any]) -> int:
-    """Bytes of the items that a write put down."""
     puts = [write["Put"] for write in asked.get("TransactItems", []) if "Put" in write] or [asked]
     return sum(item_bytes(put["Item"]) for put in puts if "Item" in put)
 
 
 def _is_everybodys(asked: dict[str, Any]) -> bool:
     updates = (write["Update"]["Key"]["pk"]["S"] for write in asked.get("TransactItems", []) if "Update" in write)
-    return any(pk.startswith("B#all#") for pk in updates)
+    return any(pk.startswith(f"B#{EVERYBODY}#") for pk in updates)
 
 
 class Counted:
@@ -172,9 +184,9 @@ class Count(Struct, frozen=True):
     """What one message asked for, webhook and worker together.
 
     ``worker_s`` are the seconds that its worker was at it. ``requests`` is by service and operation, without the reads
-    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``everybodys`` are the transactions that
-    every conversation has. ``platform`` are its calls by method, ``model`` is what its tokens came to; what is
-    sent to both is in bytes.
+    of secrets, which come by the minute. ``stored_bytes`` stay in the table. ``everybodys`` are transactions on a
+    counter that all conversations share. ``platform`` are its calls by method, ``model`` is what its tokens came to;
+    what is sent to both is in bytes.
     """
 
     worker_s: float
@@ -209,7 +221,7 @@ async def metered(earlier: int, *, slow: bool) -> dict[str, Count]:
             serve(meter.app) as meter_url,
             cloud_for(account, url, model_url, patch) as cloud,
         ):
-            for name, value in {"AWS_ENDPOINT_URL": meter_url, **ON_LAMBDA}.items():
+            for name, value in {"AWS_ENDPOINT_URL": meter_url, **DEPLOYED}.items():
                 patch.setenv(name, value)
             simulator.connect(cloud.url)
             town = Town(simulator, cloud, meter, model, platform)
@@ -252,13 +264,21 @@ class Town:
                 await asyncio.sleep(0.01)
 
     async def count(self, kind: str) -> Count:
+        """Again where the platform, as it found the machine busy, sent the message twice."""
+        for _ in range(TRIES):
+            count = await self._counted(kind)
+            if count.requests["sqs.SendMessage"] == count.requests["dynamodb.PutItem"] == count.model.turns == 1:
+                return count
+        raise RuntimeError(f"The machine is too busy to count a message of the kind {kind!r}: {count}")
+
+    async def _counted(self, kind: str) -> Count:
         before, sizes, bill = len(self._meter.passed), self._sizes(), await self._bill()
         called = self._platform.calls.copy()
-        file = File("photo.png", "image/png", sunset("orange", "brown", 1280, 960)) if kind == "picture" else None
+        file = File("photo.png", "image/png", _photo()) if kind == "picture" else None
         await self.answered("what is the sum of it" if kind == "tool" else "what is it like " * 12, file)
         ended = time.monotonic()
         passed = [each for each in self._meter.passed[before:] if each.service != "ssm"]
-        [woken] = [each.at for each in passed if each.operation == "SendMessage"]
+        woken = next(each.at for each in passed if each.operation == "SendMessage")
         after = self._sizes()
         lines, logged, asked, said = (late - early for late, early in zip(after, sizes, strict=True))
         return Count(
@@ -282,8 +302,15 @@ class Town:
 
     async def _bill(self) -> Bill:
         """What everybody's turns came to in this month."""
-        counter = CounterName("all", month_of(time.time()))
+        counter = CounterName(EVERYBODY, month_of(time.time()))
         return (await self._store.spent([counter])).get(counter, Spent()).bill
+
+
+def _photo() -> bytes:
+    """As hard to compress as a real one."""
+    data = io.BytesIO()
+    Image.effect_noise((400, 300), 80).save(data, "PNG")
+    return data.getvalue()
 
 
 def _less(late: Bill, early: Bill) -> Bill:

@@ -26,13 +26,14 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import simpy
 from msgspec import Struct, convert
 
 from benchmarks import costs
 from benchmarks.metered_turns import FIRST_WORD, Count, counted
+from benchmarks.page_tables import table
 from bot.adapters.dynamodb_store import CROWD_PAUSES
 from handlers.worker import RETRY_AFTER
 
@@ -140,6 +141,13 @@ def _an_hour(value: float, use: float) -> int | None:
 
 
 # Simulated
+
+
+class Used(Protocol):
+    """A limit that is watched: so much of it may be used in a second, and so much was."""
+
+    a_second: float
+    used: float
 
 
 class Rate:
@@ -255,7 +263,7 @@ class Town:
         self.first_words: list[float] = []
         self.answers: list[float] = []
         self.counts: Counter[str] = Counter()
-        self.limits = {
+        self.limits: dict[str, Used] = {
             **self.rates,
             "workers": self.workers,
             "everybody": self.counters,
@@ -411,13 +419,13 @@ def markdown(scale: Mapping[str, Any]) -> str:
             "Messages an hour until each limit is reached, were all of them to come through one bot or one workspace,"
             f" as deployed by default; limits as of {scale['limits_checked']}.",
             "",
-            *costs.table(["limit", "breaks at", "moved by", "then at", ""], paper),
+            *table(["limit", "breaks at", "moved by", "then at", ""], paper),
             "",
             f"Simulated: a rush that comes up in {SECONDS / 2:.0f} seconds and stays for as many, in which is measured."
             " Seconds are the median and the 99th percentile. Bought is where the model's maker and the platforms, by"
             " contract and with more bots, set no end.",
             "",
-            *costs.table(
+            *table(
                 [
                     "messages an hour",
                     "",

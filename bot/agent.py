@@ -22,15 +22,19 @@ from bot.caching import missed
 from bot.deadline import Deadline, Later, OutOfTime, Pause
 from bot.errors import BudgetExceeded, ModelUnavailable, PromptTooLong
 from bot.folding import Folding
-from bot.history import label, tool_calls
+from bot.history import label, reply_text, tool_calls
 from bot.journal import Journal
 from bot.listening import Listening
+from bot.logs import words
 from bot.messages import Answered, Approval, Ended, Entry, Inbound, Json, Reply, Returned
+from bot.metrics import tell
+from bot.models import cost
 from bot.ports import Clock, Model
 from bot.prompt import PromptBuilder
 from bot.tasks import first_of
 from bot.texts import say
 from bot.toolkit import Caller, Outcome, Tool, Toolbox, ToolContext, failed
+from bot.tracing import Value, span
 
 log = logging.getLogger(__name__)
 
@@ -211,6 +215,7 @@ class Agent:
         except Interjected as more:
             said = await self._listening.understood(more.said, journal.head.settings)
             await journal.append(Returned(turn=journal.turn.id, results=(), said=said), taken=more.said)
+            _tell_added(more.said)
         except PromptTooLong:
             await self._shrink(journal, deadline)
         except (ModelUnavailable, OutOfTime) as error:
@@ -234,11 +239,13 @@ class Agent:
     async def _keep(self, reply: Reply, journal: Journal) -> None:
         reply = replace(reply, missed=missed(journal.entries(), journal.turn.id, reply))
         log.info(
-            "turn=<%s>, stop_reason=<%s>, fresh=<%d>, cache_write=<%d>, cache_read=<%d>, output=<%d>, missed=<%s> "
-            "| model replied",
-            *(journal.turn.id, reply.stop_reason, reply.usage.fresh, reply.usage.cache_write),
-            *(reply.usage.cache_read, reply.usage.output, reply.missed),
+            "model=<%s>, ms=<%d>, stop_reason=<%s>, fresh=<%d>, cache_write=<%d>, cache_read=<%d>, output=<%d>, "
+            "cost=<%.6f>, missed=<%s> | model replied",
+            *(reply.model, reply.took_ms, reply.stop_reason, reply.usage.fresh),
+            *(reply.usage.cache_write + reply.usage.cache_write_long, reply.usage.cache_read, reply.usage.output),
+            *(cost(reply.model, reply.usage) / 1_000_000, reply.missed),
         )
+        words.info("text=<%s> | the model said", reply_text(Answered(journal.turn.id, reply)))
         if reply.stop_reason == "refusal":
             shown = say("refused", journal.turn.asker.language)
             await journal.append(Ended(turn=journal.turn.id, why="refused", shown=shown), unseen=reply)
@@ -258,7 +265,8 @@ class Agent:
         if isinstance(error, OutOfTime):
             raise error
         wait = error.retry_after if error.retry_after is not None else min(2.0 ** (failures - 1) / 2, 20)
-        log.warning("turn=<%s>, failures=<%d>, wait=<%.1f> | %s", journal.turn.id, failures, wait, error)
+        line = "failures=<%d>, wait=<%.1f> | the model did not answer: %s"
+        tell({"ModelRetries": 1}, line, failures, wait, error, level=logging.WARNING)
         if wait > self._limits.patience:
             raise error
         if failures < self._limits.attempts:
@@ -293,8 +301,9 @@ class Agent:
         try:
             await journal.append(returned, taken=taken, reserve=journal.missing())
         except BudgetExceeded as over:
-            log.warning("turn=<%s> | the last call: %s", journal.turn.id, over)
+            log.warning("budget=<spent> | the last call: %s", over)
             await journal.append(replace(returned, note=LAST_CALL), taken=taken)
+        _tell_added(taken)
 
     async def _denied(self, answered: Answered, calls: list[Json], journal: Journal) -> dict[str, str]:
         """Why calls of this reply are not made, by their ids. Raises Waiting while one of them waits for a person."""
@@ -310,6 +319,7 @@ class Agent:
             until = int(self._clock.now()) + self.gate.seconds
             asked = tuple(Approval(call["id"], entry, call["name"], until) for call in new)
             await journal.update(approvals=(*journal.turn.approvals, *asked))
+            tell({"ApprovalsAsked": len(asked)}, "calls=<%d> | a person is asked", len(asked))
         if waited_for(journal.turn):
             raise Waiting
         said_no = {each.call: each.why for each in known.values() if each.decision == "no"}
@@ -337,6 +347,36 @@ async def _or_pause(work: Coroutine[Any, Any, Outcome]) -> Outcome | Pause:
         return await work
     except Pause as pause:
         return pause
+
+
+def _known_name(call: Json, tool: Tool | None) -> str:
+    """A name that the model made up is its words."""
+    return str(call["name"]) if tool else "?"
+
+
+def _called(call: Json, tool: Tool | None) -> dict[str, Value]:
+    return {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": _known_name(call, tool),
+        "gen_ai.tool.call.id": str(call["id"]),
+        "gen_ai.tool.type": "function",
+    }
+
+
+def _tell_added(said: Sequence[Inbound]) -> None:
+    if said:
+        others = " ".join(each.reference for each in said)
+        log.info("messages=<%d>, others=<%s> | added", len(said), others)
+
+
+def _tell(call: Json, tool: Tool | None, outcome: Outcome, ms: int) -> None:
+    """Tools of servers count as one, and so do names that the model made up: both can be any number."""
+    failed = bool(outcome.result.get("is_error"))
+    kind = "none" if tool is None else call["name"] if tool.is_ours else "of a server"
+    state, measured = ("failed", {"ToolErrors": 1}) if failed else ("done", {})
+    name = _known_name(call, tool)
+    tell(measured, "tool=<%s>, ms=<%d>, state=<%s> | tool called", name, ms, state, by=kind)
+    words.info("tool=<%s>, arguments=<%s>, result=<%s> | said", name, call["input"], outcome.result)
 
 
 def _ms_since(began: float, clock: Clock) -> int:
@@ -436,8 +476,15 @@ class _Round:
         caller = Caller(self._journal, self._journal.named(call["id"]), self._deadline, self._tainted)
         context = replaced(self._context, caller=caller)
         began = self._clock.now()
-        outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
+        with span(f"execute_tool {_known_name(call, tool)}", _called(call, tool)) as running:
+            outcome = await self._toolbox.call(call, context, max(self._deadline.left(), 1.0))
+            if outcome.result.get("is_error"):
+                running.note({"error.type": "tool_error"})
+            running.note_words(
+                {"gen_ai.tool.call.arguments": call["input"], "gen_ai.tool.call.result": outcome.result.get("content")}
+            )
         self.took_ms[call["id"]] = _ms_since(began, self._clock)
+        _tell(call, tool, outcome, self.took_ms[call["id"]])
         if self._remember:
             await self._journal.finished(call["id"], outcome.result, outcome.files)
         return outcome

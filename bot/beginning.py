@@ -5,7 +5,6 @@ what was answered already. What does not: taps that came too late, news about th
 """
 
 import logging
-import uuid
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -29,6 +28,7 @@ from bot.inbox import (
 )
 from bot.journal import Journal
 from bot.listening import Listening
+from bot.logs import about
 from bot.mcp.prompts import NO_PROMPTS, PromptFailed, Prompts
 from bot.memory import told
 from bot.messages import (
@@ -43,9 +43,11 @@ from bot.messages import (
     Part,
     Spend,
     Spent,
+    Times,
     Turn,
     Voted,
 )
+from bot.metrics import tell
 from bot.pages import Pages
 from bot.ports import Clock, Store
 from bot.settings_page import buttons, changed
@@ -143,7 +145,8 @@ class Beginnings:
         if not isinstance(question, Question):
             return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
         question = replace(question, used=(*question.used, *edits, *ignored))
-        journal = await self._admitted(question, head, window)
+        with about(turn=question.inbox[0].reference):
+            journal = await self._admitted(question, head, window)
         if journal is None:
             return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if each.sender.role)
@@ -354,7 +357,9 @@ class Beginnings:
                 return await self._stored(question, head, window)
             return await self._stored(question, head, window, reserve, pace)
         except BudgetExceeded as over:
-            log.warning("conversation=<%s>, person=<%s> | refused: %s", head.conversation, asked.sender.id, over)
+            limit = over.spend.counter.scope.partition(":")[0]
+            told = asked.sender.id, over
+            tell({"OverBudget": 1}, "person=<%s> | over a limit: %s", *told, by=limit, level=logging.WARNING)
             over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
         try:
             return await self._stored(
@@ -404,7 +409,7 @@ class Beginnings:
             memory = told(await self._pages.memory.facts(turn.place, turn.asker), shown)
             rules = chat_rules.told(await self._pages.rules.of(turn.place), shown)
             if await self._is_nearly_spent(turn, head.conversation):
-                log.warning("turn=<%s> | a budget is nearly spent: the cheaper model answers", turn.id)
+                log.warning("budget=<nearly spent> | the cheaper model answers")
                 turn = replace(turn, cheaper=True)
         entries: list[Entry] = [*question.before, Asked(turn=turn.id, said=question.said, memory=memory, rules=rules)]
         settings = None
@@ -416,7 +421,7 @@ class Beginnings:
             self._store, replace(head, turn=turn), window, resumed=False, budget=self._budget, blobs=self._pages.blobs
         )
         await journal.append(*entries, taken=question.inbox, settings=settings, reserve=reserve, spend=spend)
-        log.info("turn=<%s>, conversation=<%s>, messages=<%d> | begins", turn.id, head.conversation, len(question.said))
+        _tell(turn, question)
         return journal
 
     async def _is_nearly_spent(self, turn: Turn, conversation: str) -> bool:
@@ -426,12 +431,14 @@ class Beginnings:
         return self._budget.is_nearly_spent(counters, await self._store.spent(list(counters)))
 
     def _turn(self, question: Question, head: Head) -> Turn:
-        last = question.said[-1]
+        last, now = question.said[-1], self._clock.now()
         return Turn(
-            id=uuid.uuid4().hex[:12],
+            id=question.inbox[0].reference,
             place=last.place,
             asker=last.sender,
-            began=int(self._clock.now()),
+            began=int(now),
+            times=_times(question.inbox, now),
+            trace=next((each.arrival.trace for each in question.inbox if each.arrival), ""),
             first=head.last + 1,
             reply_to=last.native_id if last.place.group and not question.edits else "",
             parts=(Part("sent", question.edits),) if question.edits else (),
@@ -453,6 +460,22 @@ def _ended(told: Told, turn: Turn) -> Ended:
         buttons=offered,
         files=told.files,
     )
+
+
+def _times(taken: Sequence[Inbound], now: float) -> Times | None:
+    arrivals = [each.arrival for each in taken if each.arrival]
+    if not arrivals:
+        return None
+    times = Times(min(each.at_ms for each in arrivals), signed=any(each.signed for each in arrivals))
+    return replace(times, waited=times.since(now))
+
+
+def _tell(turn: Turn, question: Question) -> None:
+    """``others``: of the other messages that this turn answers, whose own lines name these."""
+    others = " ".join(dict.fromkeys(each.reference for each in question.inbox[1:]))
+    waited = turn.times.waited if turn.times else 0
+    measured = {"Waited": waited} if waited else {}
+    tell(measured, "messages=<%d>, waited_ms=<%d>, others=<%s> | begins", len(question.said), waited, others)
 
 
 def _keys(inbounds: Sequence[Inbound]) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from bot.governor import Governor, loop_time
 from bot.history import label, reply_text, tool_calls, without_ours
 from bot.journal import Journal
 from bot.messages import Answered, Approval, Button, Ended, Entry, Fetched, File, Json, Part, Returned, Task, whole
+from bot.metrics import tell
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
 from bot.texts import doing, say
 from bot.web.sources import sources
@@ -145,6 +146,7 @@ class Delivery:
     # Voice
 
     def hear(self, text: str) -> None:
+        self._journal.notice("token", self._clock.now())
         self._partial = (self._partial if self._is_unfinished else "") + text
         self._tools = ()
         self._after = self._journal.head.last
@@ -205,8 +207,9 @@ class Delivery:
     async def _show_typing(self) -> None:
         try:
             await self._channel.typing(self._place)
+            self._journal.notice("sign", self._clock.now())
         except SendLater as error:
-            self._governor.close(error.retry_after)
+            self._hold(error)
 
     async def _wait_for_change(self, longest: float) -> None:
         """Until there is something new and it may be shown, or ``longest`` seconds are over."""
@@ -231,10 +234,10 @@ class Delivery:
         except (ChatClosed, ChatMoved):
             raise
         except SendLater as error:
-            self._governor.close(error.retry_after)
+            self._hold(error)
             self._changed.set()
         except SendError as error:
-            log.info("turn=<%s> | an edit on the way was not shown: %s", self._journal.turn.id, error)
+            log.info("error=<%s> | an edit on the way was not shown: %s", type(error).__name__, error)
             self._show_after = loop_time() + AFTER_A_FAULT
 
     async def _show_next(self) -> bool:
@@ -434,9 +437,15 @@ class Delivery:
             await self._channel.edit(self._place, approval.part.id, settled)
             self._settled.add(approval.call)
         except SendLater as error:
-            self._governor.close(error.retry_after)
+            self._hold(error)
         except SendError as error:
-            log.info("turn=<%s> | a question stays as it was: %s", self._journal.turn.id, error)
+            log.info("error=<%s> | a question stays as it was: %s", type(error).__name__, error)
+
+    def _hold(self, error: SendLater) -> None:
+        """The platform wants no call to this chat for a while."""
+        self._governor.close(error.retry_after)
+        platform, line = self._place.platform, "platform=<%s>, wait=<%.1f> | no call is made for a while"
+        tell({"Held": 1}, line, platform, error.retry_after, by=platform, level=logging.WARNING)
 
     @property
     def flood_left(self) -> float:
@@ -455,13 +464,13 @@ class Delivery:
                 await self._put(index, ways[0], anew=anew)
                 return
             except SendLater as error:
-                self._governor.close(error.retry_after)
+                self._hold(error)
             except SendUncertain:
                 if uncertain:
                     raise Later(5) from None
                 uncertain = True
             except (SendRefused, MessageGone) as error:
-                log.warning("turn=<%s>, part=<%d> | refused: %s", self._journal.turn.id, index, error)
+                log.warning("part=<%d>, error=<%s> | refused: %s", index, type(error).__name__, error)
                 if isinstance(error, SendRefused) and len(ways) > 1:
                     del ways[0]
                 elif not anew and not self._is_uncertain(index):
@@ -506,9 +515,10 @@ class Delivery:
                 if found is None:
                     self._governor.spend()
                     found = await send()
+                    log.info("part=<%s>, id=<%s> | sent", mark.rpartition(".")[2], found)
                 break
             except SendLater as error:
-                self._governor.close(error.retry_after)
+                self._hold(error)
             except SendUncertain:
                 if uncertain:
                     raise Later(5) from None
@@ -520,7 +530,7 @@ class Delivery:
             if uploads:
                 return await self._channel.send_files(self._place, uploads, manner)
         except (SendRefused, MessageGone) as error:
-            log.warning("turn=<%s> | files were refused: %s", self._journal.turn.id, error)
+            log.warning("error=<%s> | files were refused: %s", type(error).__name__, error)
         names = ", ".join(upload.name for upload in uploads)
         return await self._channel.send(self._place, Rendered(say("no_file", self._language, names=names)), manner)
 
@@ -555,6 +565,7 @@ class Delivery:
             reply_to = self._journal.turn.reply_to if index == 0 else ""
             self._governor.spend()
             found = await self._channel.send(self._place, part, self._manner(mark, reply_to=reply_to, growing=growing))
+            log.info("part=<%d>, id=<%s> | sent", index, found)
             self._note_shown(index, part, growing)
         await self._keep_id(partial(self._journal.set_part, index), found)
         if self._is_unlike(index, part, growing):
@@ -608,7 +619,7 @@ class Delivery:
                     await self._channel.delete(self._place, message_id)
                 return
             except SendLater as error:
-                self._governor.close(error.retry_after)
+                self._hold(error)
             except SendError as error:
-                log.info("turn=<%s> | a left-over stays: %s", self._journal.turn.id, error)
+                log.info("error=<%s> | a left-over stays: %s", type(error).__name__, error)
                 return

@@ -43,8 +43,9 @@ is found, within half a minute. Changes nothing and never fails; may be closed a
 
 
 async def nothing_examined(language: str) -> AsyncGenerator[Sequence[Check], None]:
-    for nothing in ():
-        yield nothing
+    nothing: tuple[Sequence[Check], ...] = ()
+    for each in nothing:
+        yield each
 
 
 async def examined(subjects: Mapping[str, Awaitable[Sequence[Check]]], seconds: float = SECONDS) -> list[Check]:

@@ -1,10 +1,18 @@
 """In: a proven, parsed message becomes durable, then its chat is woken. The platform hears 200 only after both."""
 
+import logging
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from bot.keeping import unused_before
-from bot.messages import Inbound
+from bot.logs import about, words
+from bot.messages import Arrival, Inbound
+from bot.metrics import tell
 from bot.ports import Clock, Receipt, Store, Wake
+from bot.tracing import span
+
+log = logging.getLogger(__name__)
 
 UNUSED_AT_ONCE = 100
 """So that nobody who waits for an answer waits behind them."""
@@ -19,15 +27,34 @@ async def accept(inbound: Inbound, store: Store, wake: Wake, clock: Clock) -> Re
     """
     if not inbound.addressed and not inbound.album and not await store.knows(inbound.conversation):
         return Receipt.IGNORED
-    receipt = await store.receive(inbound)
-    if not inbound.addressed and inbound.album:
-        return receipt
-    if receipt is Receipt.NEW:
-        await wake.wake(inbound.conversation, inbound.id)
-    elif receipt is Receipt.WAITING:
-        # The first wake may be lost; a name of its own keeps the queue from merging this one with it.
-        await wake.wake(inbound.conversation, f"{inbound.id} again at {clock.now()}")
+    arrival = inbound.arrival or Arrival(round(clock.now() * 1000))
+    inbound = replace(inbound, arrival=arrival)
+    named = {"kabar.turn": inbound.reference, "gen_ai.conversation.id": inbound.conversation}
+    with (
+        about(turn=inbound.reference, conversation=inbound.conversation),
+        span(f"receive {inbound.place.platform}", named, kind="producer") as receiving,
+    ):
+        inbound = replace(inbound, arrival=replace(arrival, trace=receiving.traceparent))
+        receipt = await store.receive(inbound)
+        _tell(inbound, receipt)
+        if not inbound.addressed and inbound.album:
+            return receipt
+        if receipt is Receipt.NEW:
+            await wake.wake(inbound.conversation, inbound.id)
+        elif receipt is Receipt.WAITING:
+            # The first wake may be lost; a name of its own keeps the queue from merging this one with it.
+            await wake.wake(inbound.conversation, f"{inbound.id} again at {clock.now()}")
+        else:
+            return receipt
+        log.info("id=<%s> | woken", inbound.id)
     return receipt
+
+
+def _tell(inbound: Inbound, receipt: Receipt) -> None:
+    measured = {"Accepted": 1} if receipt is Receipt.NEW else {"Doubles": 1}
+    tell(measured, "kind=<%s>, id=<%s>, receipt=<%s> | stored", inbound.kind, inbound.id, receipt.value)
+    if receipt is Receipt.NEW:
+        words.info("text=<%s> | a person wrote", inbound.words)
 
 
 async def sweep(older_than: float, store: Store, wake: Wake, clock: Clock) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -73,6 +73,7 @@ class Journal:
         self.at_work: set[str] = set()
         self.desks = asyncio.Semaphore(MOST_AT_WORK)
         self._news = asyncio.Event()
+        self._noticed: dict[str, int] = {}
 
     @property
     def store(self) -> Store:
@@ -195,8 +196,8 @@ class Journal:
         place = moved_place(self.turn.place, chat)
         await self.update(place=place, parts=(), files=(), status=None, approvals=approvals)
 
-    async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> None:
-        """The turn is over: its messages are answered, its bill is settled, the lease is free.
+    async def end(self, *, closed: bool = False, fresh: bool = False, summary: Summary | None = None) -> Turn:
+        """The turn is over: its messages are answered, its bill is settled, the lease is free. Returns it as it ended.
 
         ``closed``: the chat can not be written to, so nothing that waits in it is worth a cent. ``fresh``: nothing so
         far is shown again. ``summary``: shown from now on in place of all up to ``summary.upto``.
@@ -204,7 +205,7 @@ class Journal:
         waiting = await self._store.inbox(self.head.conversation) if closed else []
         done = (*self.turn.inbox, *(inbound.key for inbound in waiting))
         async with self._lock:
-            turn = self._billed(*((summary,) if summary else ()))
+            turn = self._timed(self._billed(*((summary,) if summary else ())))
             usual = lately(self.head.settings.turn_cost, turn.total.cost)
             settings = replace(self.head.settings, closed=closed, turn_cost=usual)
             spend = self._budget.settle(turn, self.head.conversation, cut=self._was_stopped())
@@ -218,6 +219,16 @@ class Journal:
                     release=True,
                 )
             )
+        return turn
+
+    def notice(self, what: Literal["sign", "token"], now: float) -> None:
+        """The person has seen the first sign of life, or the model said its first word: noted with the next write."""
+        times = self.turn.times
+        if times is not None and not getattr(times, what):
+            self._noticed.setdefault(what, times.since(now))
+
+    def _timed(self, turn: Turn) -> Turn:
+        return replace(turn, times=replace(turn.times, **self._noticed)) if turn.times and self._noticed else turn
 
     def missing(self) -> int:
         """Millionths of a dollar that the turn's reservation lacks for one more call like those before, of its own or
@@ -305,5 +316,7 @@ class Journal:
 
     async def _write(self, change: Change) -> None:
         before = self.head
+        if change.turn is not None:
+            change = replace(change, turn=self._timed(change.turn))
         self.head = await self._store.commit(before, change)
         self._window += [Numbered(before.last + i, entry) for i, entry in enumerate(change.entries, start=1)]

@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 from msgspec.structs import replace
 
 from bot.errors import LeaseLost
-from bot.messages import Counter, Head, Inbound
+from bot.messages import FORTNIGHT, Counter, Head, Inbound
 from bot.ports import Change
 
-REMEMBERED = 14 * 24 * 3600
+REMEMBERED = FORTNIGHT
 """Seconds for which an answered message is recognised. Telegram repeats an update for a day, Slack for hours."""
 
 REPEATS = 2 * 24 * 3600

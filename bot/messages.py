@@ -5,6 +5,7 @@ checks types, unknown fields of a newer version are ignored, and fields at their
 Times are whole Unix seconds unless the name ends in ``_ms``. No floats are stored: DynamoDB has none.
 """
 
+from hashlib import sha256
 from typing import Any, Literal
 
 from msgspec import Struct, json
@@ -109,7 +110,21 @@ class File(Struct, frozen=True, omit_defaults=True):
     height: int = 0
 
 
+class Arrival(Struct, frozen=True, omit_defaults=True):
+    """How something came in: noted for measuring, and nothing depends on it. ``at_ms`` is in Unix milliseconds;
+    ``signed``: a sign of life went back at once; ``trace`` is the W3C traceparent of the span that took it in, or "".
+    """
+
+    at_ms: int
+    signed: bool = False
+    trace: str = ""
+
+
 Kind = Literal["message", "edit", "tap", "stop", "moved", "left", "joined", "opened", "due", "note"]
+
+
+FORTNIGHT = 14 * 24 * 3600
+"""Seconds for which the stores know an answered message again (bot/keeping.py)."""
 
 
 class Inbound(Struct, frozen=True, omit_defaults=True):
@@ -125,6 +140,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     ``addressed`` is False where it is not to the bot by itself: it then counts only as a piece of an album that is, or
     in a thread that the bot follows. ``quiet`` asks that only the sender sees the answer. ``heard`` is what others had
     said there before, labelled as theirs. ``prompted``: the sender gave a command for which a server wrote the text.
+    ``arrival`` is None until it was taken in.
     """
 
     place: Place
@@ -144,6 +160,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     quiet: bool = False
     heard: tuple[Quote, ...] = ()
     prompted: bool = False
+    arrival: Arrival | None = None
 
     @property
     def conversation(self) -> str:
@@ -163,6 +180,17 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     def key(self) -> str:
         """Names this item inside its conversation's inbox, and sorts it there."""
         return f"{self.order}#{self.id}"
+
+    @property
+    def reference(self) -> str:
+        """The id of the turn that it begins, where it begins one: known as soon as it came in, the same everywhere.
+
+        A button that is tapped again after FORTNIGHT is the same thing to the store and begins another turn.
+        """
+        fortnight = self.arrival.at_ms // (1000 * FORTNIGHT) if self.arrival else 0
+        # Two bots that talk to the same person count their messages alike, but not in the same second.
+        what = f"{self.conversation}\n{self.key}\n{self.sent_at}\n{fortnight}"
+        return sha256(what.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -410,10 +438,27 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     file: Part | None = None
 
 
+class Times(Struct, frozen=True, omit_defaults=True):
+    """When a turn's first message came, in Unix milliseconds, and how many milliseconds later what happened, 0 for not
+    yet: a worker took it up (``waited``), a ``sign`` of life was shown, the first ``token`` of the model came.
+    ``signed``: a sign went back as it came."""
+
+    came: int
+    waited: int = 0
+    signed: bool = False
+    sign: int = 0
+    token: int = 0
+
+    def since(self, now: float) -> int:
+        """Milliseconds until ``now`` (Unix seconds); at least 1, as clocks differ."""
+        return max(round(now * 1000) - self.came, 1)
+
+
 class Turn(Struct, frozen=True, omit_defaults=True):
     """A turn in progress, stored in the conversation's head until its answer is delivered."""
 
     id: str
+    """The reference that a person is shown when it fails; that of the message it began with."""
     place: Place
     asker: Person
     began: int
@@ -446,6 +491,9 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     """Whether the cheaper model answers it: a budget was nearly spent when it began."""
     tainted: bool = False
     """Whether what is asked may come from words that others wrote: a subagent's task is a model's."""
+    times: Times | None = None
+    trace: str = ""
+    """Of the message it began with, as in its Arrival."""
 
     @property
     def subagents(self) -> Bill:

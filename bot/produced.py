@@ -99,7 +99,7 @@ async def _fetched(
         try:
             about = await remote.about(id)
         except lasting as why:
-            log.warning("turn=<%s>, file=<%s> | not found: %s", journal.turn.id, id, why)
+            log.warning("file=<%s> | not found: %s", id, why)
             lost.append(UNNAMED)
             continue
         name = safe_name(about.name)
@@ -111,7 +111,7 @@ async def _fetched(
         try:
             files.append(await _kept(remote, id, about, journal.files))
         except lasting as why:
-            log.warning("turn=<%s>, file=<%s> | not fetched: %s", journal.turn.id, id, why)
+            log.warning("file=<%s> | not fetched: %s", id, why)
             lost.append(name)
     return Fetched(journal.turn.id, tuple(ids), tuple(files), tuple(dict.fromkeys([*lost, *names[:-MOST]])))
 

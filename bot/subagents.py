@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from bot.agent import Agent
 from bot.errors import ModelError
 from bot.history import reply_text, tool_calls
+from bot.logs import about
 from bot.messages import Answered, Ended, Entry, File, Json, Returned
 from bot.nested import Nested, nested
 from bot.notes import words_of
 from bot.ports import Clock
 from bot.toolkit import Caller, Output, shorten
+from bot.tracing import span
 from bot.web.sources import sources
 
 BASE = """You do one task for another agent, which reads your last reply and nothing else that you saw or said: put \
@@ -60,10 +62,11 @@ async def work(subagent: Subagent, task: str, caller: Caller, clock: Clock) -> O
     async with caller.journal.desks:
         try:
             journal = await nested(caller, task, int(clock.now()))
-            about = caller.journal.turn.id, subagent.name, journal.turn.id, journal.resumed
-            log.info("turn=<%s>, subagent=<%s>, nested=<%s>, resumed=<%s> | at work", *about)
-            if not subagent.agent.has_answered(journal):
-                await _go_on(subagent, journal, caller, clock)
+            doing = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": subagent.name}
+            with about(subagent=subagent.name), span(f"invoke_agent {subagent.name}", doing):
+                log.info("nested=<%s>, resumed=<%s> | at work", journal.turn.id, journal.resumed)
+                if not subagent.agent.has_answered(journal):
+                    await _go_on(subagent, journal, caller, clock)
             return outcome(journal.own())
         finally:
             caller.journal.at_work.discard(caller.call)

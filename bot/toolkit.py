@@ -191,11 +191,16 @@ class Tool:
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None
     resumes: bool = False
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a function here, not what some server offers."""
+        return isinstance(self.arguments, Typed)
+
     def definition(self) -> Json:
         """The tool as the Messages API wants it; the same bytes every time."""
         schema = self.arguments.schema()
         plain = {"name": self.name, "description": self.description, "input_schema": schema}
-        is_strict = isinstance(self.arguments, Typed) and (self.writes or bool(self.asks)) and not _is_open(schema)
+        is_strict = self.is_ours and (self.writes or bool(self.asks)) and not _is_open(schema)
         return {**plain, "input_schema": _as_strict(schema), "strict": True} if is_strict else plain
 
 

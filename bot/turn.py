@@ -13,7 +13,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,13 +40,16 @@ from bot.folding import Folding
 from bot.forgetting import Forgetting
 from bot.governor import Governors
 from bot.journal import NO_LIMITS, Journal
-from bot.messages import Button, Ended, Head, Inbound
+from bot.logs import about
+from bot.messages import Button, Ended, Head, Inbound, Turn
+from bot.metrics import tell, turn_ended
 from bot.moving import move
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
 from bot.produced import NOTHING_PRODUCED, Produced
 from bot.reminding import Reminders
 from bot.tasks import first_of
 from bot.texts import say
+from bot.tracing import Span, Value, span
 
 log = logging.getLogger(__name__)
 
@@ -107,20 +110,22 @@ class Turns:
 
     async def handle(self, conversation: str, deadline: Deadline) -> Outcome:
         """Answer one wake. Raises Retry errors where the store failed or the lease was lost; nothing is lost then."""
-        head = await self._claim(conversation)
-        if head is None:
-            return Outcome(again_in=LEASE / 3)
-        return await first_of(self._work(head, deadline), self._keep_lease(head))
+        with about(conversation=conversation, turn=""):
+            head = await self._claim(conversation)
+            if head is None:
+                return Outcome(again_in=LEASE / 3)
+            return await first_of(self._work(head, deadline), self._keep_lease(head))
 
     async def give_up(self, conversation: str) -> Outcome:
         """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
 
         Raises Retry errors where even that is not possible now.
         """
-        head = await self._claim(conversation)
-        if head is None:
-            raise Retry("Somebody is still at it.")
-        return await first_of(self._give_up(head), self._keep_lease(head))
+        with about(conversation=conversation, turn=""):
+            head = await self._claim(conversation)
+            if head is None:
+                raise Retry("Somebody is still at it.")
+            return await first_of(self._give_up(head), self._keep_lease(head))
 
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
@@ -129,7 +134,11 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
-        delivery = self._delivery(journal)
+        with about(turn=journal.turn.id), _spanning(journal.turn):
+            return await self._go_on(journal, deadline)
+
+    async def _go_on(self, journal: Journal, deadline: Deadline) -> Outcome:
+        head, delivery = journal.head, self._delivery(journal)
         try:
             await delivery.show_decisions()
             if await self._is_waiting(journal, delivery, deadline):
@@ -139,19 +148,22 @@ class Turns:
             await self._produced.fetch(journal, deadline)
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
-            log.warning("conversation=<%s> | nothing can be sent here any more: %s", head.conversation, error)
-            await journal.end(closed=True)
+            log.warning("error=<%s> | nothing can be sent here any more", error)
+            turn_ended(await journal.end(closed=True), "closed", self._clock.now())
             return Outcome()
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
                 return Outcome(again_in=delivery.flood_left)
             await self._wake.wake(head.conversation, f"{journal.turn.id} {journal.turn.invocations}")
+            log.info("invocation=<%d> | out of time, another invocation goes on", journal.turn.invocations)
             await journal.release()
             return Outcome()
         except Later as later:
+            wait = max(later.seconds, delivery.flood_left)
+            log.info("wait=<%.1f> | goes on later", wait)
             await journal.release()
-            return Outcome(again_in=max(later.seconds, delivery.flood_left))
+            return Outcome(again_in=wait)
         turn, left = journal.turn, journal.arrived
         await self._end(journal, deadline)
         if turn.approvals and left:  # what ended the waiting has spent its wake on that
@@ -194,17 +206,20 @@ class Turns:
             return None
         # Counted before anything else: a turn that kills its process must not do so for ever.
         await journal.update(invocations=journal.turn.invocations + 1, failures=journal.turn.failures + 1)
-        log.info("turn=<%s>, invocation=<%d> | goes on", journal.turn.id, journal.turn.invocations)
+        with about(turn=journal.turn.id):
+            log.info("invocation=<%d> | goes on", journal.turn.invocations)
         return journal
 
     async def _is_decided(self, journal: Journal) -> bool:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
         await self._look(journal)
-        now = self._clock.now()
+        now, before = self._clock.now(), journal.turn.approvals
         # An edit of another turn's question does not answer this one.
         arrived = [each for each in journal.arrived if each.kind != "edit" or journal.is_askers_word(each)]
         approvals, used, hour = decided(journal.turn, arrived, self._agent.gate, now)
         if used or approvals != journal.turn.approvals:
+            new = sum(bool(each.decision) for each in approvals) - sum(bool(each.decision) for each in before)
+            tell({"ApprovalsDecided": new} if new else {}, "calls=<%d> | decided", new)
             await journal.decide(approvals, used, {allowance(journal.turn, tool): int(now) + HOUR for tool in hour})
         waiting = waited_for(journal.turn)
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
@@ -234,13 +249,14 @@ class Turns:
             await self._delivery(journal).ask(deadline)
 
     async def _end(self, journal: Journal, deadline: Deadline) -> None:
-        last = journal.own()[-1]
+        last, turn = journal.own()[-1], journal.turn
         if isinstance(last, Ended) and last.forget:
             await self._forgetting.delete(journal.head)
         elif isinstance(last, Ended) and last.fresh:
-            await journal.end(fresh=True)
+            turn = await journal.end(fresh=True)
         else:
-            await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
+            turn = await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
+        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
 
     # Thinking
 
@@ -280,7 +296,7 @@ class Turns:
 
     async def _fail(self, error: Exception, journal: Journal) -> None:
         turn = journal.turn
-        log.error("turn=<%s>, conversation=<%s> | failed: %s", turn.id, turn.place.conversation, error)
+        log.error("error=<%s> | failed: %s", type(error).__name__, error)
         sentence = "busy" if isinstance(error, ModelUnavailable) else "failed"
         await journal.append(
             Ended(
@@ -295,6 +311,10 @@ class Turns:
         journal = await (self._resume(head) if head.turn else self._begin(head))
         if journal is None:
             return Outcome()
+        with about(turn=journal.turn.id), _spanning(journal.turn):
+            return await self._say_sorry(journal)
+
+    async def _say_sorry(self, journal: Journal) -> Outcome:
         if not self._agent.has_answered(journal):
             await self._fail(Retry("given up"), journal)
         try:
@@ -303,11 +323,13 @@ class Turns:
             await journal.release()
             return Outcome(again_in=later.seconds)
         except SendError as error:
-            log.error("turn=<%s> | the person could not be told: %s", journal.turn.id, error)
-        if isinstance(last := journal.own()[-1], Ended) and last.forget:
+            log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
+        last, turn = journal.own()[-1], journal.turn
+        if isinstance(last, Ended) and last.forget:
             await self._forgetting.delete(journal.head)
         else:
-            await journal.end()
+            turn = await journal.end()
+        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
         return Outcome()
 
     # Watching over it
@@ -345,6 +367,18 @@ class Turns:
 
     def _lease_end(self) -> int:
         return int((self._clock.now() + LEASE) * 1000)
+
+
+def _spanning(turn: Turn) -> AbstractContextManager[Span]:
+    """One invocation's part of the turn, in the trace of the message that it began with."""
+    attributes: dict[str, Value] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "kabar",
+        "gen_ai.conversation.id": turn.place.conversation,
+        "kabar.turn": turn.id,
+        "kabar.invocation": turn.invocations,
+    }
+    return span("invoke_agent kabar", attributes, parent=turn.trace)
 
 
 async def _failure_of(stream: asyncio.Task[None]) -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from mangum import Mangum
 
-from bot import logs
 from bot.adapters.s3_blobs import S3Blobs
 from bot.agentdir.card import read_card
 from bot.channels.a2a.handler import Desk
@@ -23,6 +22,7 @@ from handlers.aws import Aws, Secrets
 from handlers.door import Doors, aws_parts
 from handlers.loop import close_loop, event_loop
 from handlers.settings import Settings, names, read_settings, with_secrets
+from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class SetKeys:
 def make_desk(settings: Settings, store: Store, wake: Wake, clock: Clock, blobs: Blobs, *, streams: bool) -> Desk:
     card, faults = read_card(Path(settings.kabar_agent_dir))
     for fault in faults:
-        log.warning("%s | the usual card is shown instead", fault)
+        log.warning("fault=<%s> | the usual card is shown instead", fault)
     approvers = names(settings.kabar_approvers)
     return Desk(store, wake, clock, blobs, card, approvers, settings.kabar_a2a_url, streams)
 
@@ -75,12 +75,13 @@ class Function(NamedTuple):
 _function: list[Function] = []
 
 
+@watched
 def handler(event: Any, context: Any) -> Any:
     """Lambda's entry point, for function URL and HTTP API events. A whole answer at once: it can not stream."""
     event_loop()
     if not _function:
         settings = read_settings(os.environ)
-        logs.set_up(settings.kabar_log_level)
+        begin_watching(settings)
         if not settings.kabar_bucket:
             raise ConfigError("Set KABAR_BUCKET: infra/template.yaml does it for the functions it deploys.")
         aws = Aws(settings.aws_endpoint_url)

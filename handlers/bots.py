@@ -47,7 +47,9 @@ OF_ALL = frozenset(
         "KABAR_BUCKET",
         "KABAR_DATA",
         "KABAR_FILES",
+        "KABAR_LOG_CONTENT",
         "KABAR_LOG_LEVEL",
+        "KABAR_METRICS",
         "KABAR_QUEUE_URL",
         "KABAR_SANDBOX_FUNCTION",
         "KABAR_SCHEDULE_GROUP",
@@ -56,6 +58,11 @@ OF_ALL = frozenset(
         "KABAR_SEAL_KEY",
         "KABAR_SECRETS_PATH",
         "KABAR_TABLE",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+        "OTEL_SDK_DISABLED",
     }
 )
 """What is needed before SSM is read, and so can not come from there."""

@@ -7,9 +7,11 @@ from typing import Any
 
 from bot.turn import Outcome, Turns
 from handlers.loop import run
+from handlers.watching import watched
 from handlers.worker import batch_response, environment_worker
 
 
+@watched
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events of the dead-letter queue with ReportBatchItemFailures."""
     return batch_response(run(environment_worker().each(event["Records"], _give_up, hide=False)))

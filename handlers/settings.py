@@ -32,7 +32,7 @@ PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
-SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts")
+SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -155,7 +155,19 @@ class Settings(Struct, frozen=True):
     kabar_bots: str = ""
     kabar_bot: str = ""
 
+    # What is watched: how much is logged; whether people's words are in it too (on, off); and on AWS the name of this
+    # deployment, under which CloudWatch counts: empty for no metrics.
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
+    kabar_log_content: str = "off"
+    kabar_metrics: str = ""
+
+    # OpenTelemetry, by its own names: where spans go (the second is the whole address), what is sent in the headers, as
+    # name=value separated by commas, and whether people's words go along (true).
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_headers: str = ""
+    otel_instrumentation_genai_capture_message_content: str = ""
+    otel_sdk_disabled: str = ""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -200,6 +212,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 def names(text: str) -> frozenset[str]:
     """Of a list separated by commas."""
     return frozenset(_listed(text))
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Of a list of name=value separated by commas."""
+    return {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in _listed(text))}
 
 
 def models(settings: Settings) -> tuple[str, ...]:

@@ -6,25 +6,28 @@ again.
 
 import logging
 import os
+import time
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 from mangum import Mangum
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from bot import logs
 from bot.channels.telegram.parse import parse, tap_reply, typing_reply
 from bot.channels.telegram.receive import SECRET_HEADER, proved
 from bot.errors import ConfigError, KabarError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
-from bot.messages import Inbound, Json
+from bot.logs import about
+from bot.messages import Arrival, Json
+from bot.metrics import tell
 from bot.ports import Receipt
 from handlers.aws import Aws
 from handlers.bots import every_bot
@@ -32,6 +35,7 @@ from handlers.door import AwsParts, Door, Doors, DoorSource, aws_parts, aws_seal
 from handlers.installs import install_routes
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings
+from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
 
@@ -44,28 +48,34 @@ MAX_BODY = 1_000_000  # bytes; an update or event with every field full is far b
 def application(doors: DoorSource, others: Mapping[str, DoorSource] = MappingProxyType({})) -> Starlette:
     """``others`` are the doors of bots with a name: theirs is at ``/<name>/telegram`` and ``/<name>/slack/events``."""
 
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
-    named = [Mount(f"/{name}", routes=_routes(each)) for name, each in others.items()]
+    named = [Mount(f"/{name}", routes=_routes(each, name)) for name, each in others.items()]
     return Starlette(
-        routes=[*named, *_routes(doors), Route("/healthz", healthz)],
-        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again},
+        routes=[*named, *_routes(doors)],
+        exception_handlers={StoreUnavailable: _try_again, ConfigError: _try_again, HTTPException: _refuse},
     )
 
 
-def _routes(doors: DoorSource) -> list[Route]:
-    """One bot's."""
+def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
+    """One bot's; its name is in the lines of its log."""
 
     async def telegram(request: Request) -> Response:
+        began = time.monotonic()
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        receipt = await _accept(inbound, door) if inbound else Receipt.IGNORED
+        starts = inbound is not None and inbound.kind == "message" and inbound.addressed
+        receipt = Receipt.IGNORED
+        if inbound:
+            inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=starts))
+            with about(bot=bot):
+                receipt = await accept(inbound, door.store, door.wake, door.clock)
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
-        if inbound and inbound.kind == "message" and inbound.addressed and receipt is Receipt.NEW:
+        if inbound and starts and receipt is Receipt.NEW:
+            took = max(round((time.monotonic() - began) * 1000), 1)
+            with about(bot=bot, turn=inbound.reference, conversation=inbound.conversation):
+                tell({"FirstSign": took}, "ms=<%d> | typing is shown", took)
             return JSONResponse(typing_reply(inbound))
         return Response()
 
@@ -79,17 +89,24 @@ def _routes(doors: DoorSource) -> list[Route]:
             received = door.slack.receive(body, headers)
             if received.status != 401:
                 for inbound in received.inbounds:
-                    await _accept(inbound, door)
+                    with about(bot=bot):
+                        await accept(inbound, door.store, door.wake, door.clock)
                 if (gone := received.departed) and door.installing:
                     await door.store.uninstall(gone.team, gone.at)
                     log.info("team=<%s> | uninstalled", gone.team)
+                if received.status >= 400:
+                    _tell_refused(received.status)
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
 
     return [
         Route("/telegram", telegram, methods=["POST"]),
         Route("/slack/events", slack, methods=["POST"]),
         *install_routes(doors),
+        Route("/healthz", healthz),
     ]
 
 
@@ -122,15 +139,21 @@ def _json_object(body: bytes, content_type: str) -> Json:
     return value
 
 
-async def _accept(inbound: Inbound, door: Door) -> Receipt:
-    receipt = await accept(inbound, door.store, door.wake, door.clock)
-    log.info("conversation=<%s>, id=<%s>, receipt=<%s> | inbound", inbound.conversation, inbound.id, receipt.value)
-    return receipt
-
-
 async def _try_again(_: Request, error: Exception) -> Response:
-    log.error("%s | not stored, the platform will send it again", error)
+    log.error("error=<%s> | not stored, the platform will send it again", error)
+    _tell_refused(503)
     return Response(status_code=503)
+
+
+async def _refuse(_: Request, refusal: Exception) -> Response:
+    if not isinstance(refusal, HTTPException):
+        raise TypeError("Registered for HTTPException alone.")
+    _tell_refused(refusal.status_code)
+    return Response(status_code=refusal.status_code, headers=refusal.headers)
+
+
+def _tell_refused(status: int) -> None:
+    tell({"Refused": 1}, "status=<%d> | refused", status, by=str(status))
 
 
 class Bot(NamedTuple):
@@ -158,6 +181,7 @@ class Invocation(Protocol):
     invoked_function_arn: str
 
 
+@watched
 def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
@@ -177,7 +201,7 @@ def handler(event: Any, context: Invocation) -> Any:
 def _made(environment: Mapping[str, str]) -> Function:
     every = every_bot(environment)
     common = every[""]
-    logs.set_up(common.kabar_log_level)
+    begin_watching(common)
     aws = Aws(common.aws_endpoint_url)
     secrets = aws_secrets(common, aws)
     bots = {}
@@ -222,8 +246,7 @@ async def _fire(function: Function, name: str, due: Json, arn: str) -> Json:
         return {"receipt": "no such bot"}
     settings, _, (store, wake, clock) = bot
     group, role = settings.kabar_schedule_group, settings.kabar_schedule_role
-    client = lambda: function.aws.client("scheduler")  # noqa: E731 - made when it is needed
-    scheduler = EventBridgeScheduler(client, group, role, arn, clock, name)
+    scheduler = EventBridgeScheduler(lambda: function.aws.client("scheduler"), group, role, arn, clock, name)
     receipt = await fire(due["conversation"], due["id"], due["at"], store, scheduler, wake, clock)
     return {"receipt": receipt.value if receipt else "nothing to be said"}
 

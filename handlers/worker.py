@@ -20,7 +20,6 @@ import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 from msgspec.structs import replace
 
-from bot import logs
 from bot.adapters.eventbridge_scheduler import EventBridgeScheduler
 from bot.adapters.file_blobs import FileBlobs
 from bot.adapters.lambda_sandbox import CONFIG as PATIENT
@@ -29,6 +28,7 @@ from bot.adapters.s3_blobs import S3Blobs
 from bot.adapters.s3_folder import NotCopied, S3Folder
 from bot.deadline import Deadline
 from bot.errors import Retry
+from bot.logs import about
 from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
@@ -41,6 +41,7 @@ from handlers.door import aws_parts, aws_seal, aws_secrets
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings
+from handlers.watching import begin_watching, watched
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -217,13 +218,16 @@ class Worker:
         try:
             wake = msgspec.json.decode(record["body"], type=WakeBody)
         except msgspec.DecodeError:
-            log.error("message=<%s> | not a wake of ours, dropped", record["messageId"])
+            log.error("wake=<%s> | not a wake of ours, dropped", record["messageId"])
             return True
         bench = self._benches.get(wake.bot)
         if bench is None:  # the message stays in the store, and its sweep wakes again once the bot is back
             log.error("bot=<%s> | a wake for a bot that KABAR_BOTS does not name, dropped", wake.bot)
             return True
-        receipt = record["receiptHandle"] if hide else None
+        with about(bot=wake.bot):
+            return await self._answered(wake, bench, record["receiptHandle"] if hide else None, do)
+
+    async def _answered(self, wake: WakeBody, bench: Bench, receipt: str | None, do: Do) -> bool:
         try:
             async with bench.workshop() as workshop:
                 outcome = await first_of(do(workshop.turns, wake.conversation), self._keep_hidden(receipt))
@@ -282,11 +286,12 @@ _worker: list[Worker] = []
 def environment_worker() -> Worker:
     """This execution environment's worker, made of its settings at the first event."""
     if not _worker:
-        logs.set_up(bot_settings(os.environ).kabar_log_level)
+        begin_watching(bot_settings(os.environ))
         _worker.append(Worker(os.environ))
     return _worker[0]
 
 
+@watched
 def handler(event: Any, context: Any) -> dict[str, Any]:
     """Lambda's entry point, for SQS FIFO events with ReportBatchItemFailures."""
     seconds = context.get_remaining_time_in_millis() / 1000

@@ -18,7 +18,7 @@ async def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     options = parser.parse_args()
     settings = read_settings(os.environ)
-    logs.set_up(settings.kabar_log_level)
+    logs.set_up(settings.kabar_log_level, content=settings.kabar_log_content == "on")
     async with demo_web() as web:
         await serve_webhooks({"": settings}, "127.0.0.1", options.port, web.tools(FileReader(None)))
 

@@ -1,9 +1,12 @@
 """Fixtures that more than one room needs."""
 
+import io
+import logging
 from collections.abc import Iterator
 
 import pytest
 
+from bot import logs
 from tests.clock import FakeClock
 from tests.emulator import Account, Emulator, running_emulator
 
@@ -20,6 +23,29 @@ def aws(emulator: Emulator) -> Iterator[Account]:
     """A fresh account: an empty AWS of this test's own."""
     with emulator.account() as account:
         yield account
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """What a function or a command sets up of this process's logging ends with its test."""
+    root = logging.getLogger()
+    loggers = (root, *map(logging.getLogger, ("bot.words", "bot.metrics", *logs.QUIET, *logs.SILENT)))
+    handlers, dressed = root.handlers[:], [(each, each.formatter) for each in root.handlers]
+    levels = [(each, each.level) for each in loggers]
+    yield
+    root.handlers[:] = handlers
+    for handler, formatter in dressed:
+        handler.setFormatter(formatter)
+    for logger, level in levels:
+        logger.setLevel(level)
+
+
+@pytest.fixture
+def written(logging_as_before: None) -> io.StringIO:
+    """What the root logger writes from now on, once it is set up as the bot does it."""
+    stream = io.StringIO()
+    logging.getLogger().handlers[:] = [logging.StreamHandler(stream)]
+    return stream
 
 
 @pytest.fixture

@@ -42,15 +42,16 @@ class Account:
         )
         self._open = contextlib.ExitStack()
 
-    def client(self, service: str, *, endpoint: str | None = None, attempts: int = 1) -> Any:
-        """A boto3 client that ends with the account. ``attempts`` is how often it tries one request in all."""
+    def client(self, service: str, *, endpoint: str | None = None, attempts: int = 1, patience: float = 20) -> Any:
+        """A boto3 client that ends with the account. ``attempts`` is how often it tries one request in all,
+        ``patience`` how many seconds it waits for an answer."""
         client = self._session.client(
             service,
             endpoint_url=endpoint or self.endpoint,
             config=Config(
                 retries={"mode": "standard", "total_max_attempts": attempts},
                 connect_timeout=5,
-                read_timeout=20,
+                read_timeout=patience,
                 max_pool_connections=40,
             ),
         )

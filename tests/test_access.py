@@ -100,5 +100,12 @@ def test_the_owner_can_be_written_to_where_the_setting_names_one_account(owner: 
     assert read_access(owner, "").owner_id == person
 
 
+def test_where_the_app_is_in_many_workspaces_an_id_without_one_is_nobody_s() -> None:
+    access = read_access("slack:U1", "slack:U2, slack:T1:U3, telegram:7, 8", exact=True)
+    named = ("slack:T1:U1", "slack:T1:U2", "slack:T1:U3", "slack:T2:U3", "telegram:7", "telegram:8")
+    assert [access.role(Person(person)) for person in named] == ["", "", "member", "", "member", "member"]
+    assert read_access("slack:T1:U1", "", exact=True).role(Person("slack:T1:U1")) == "owner"
+
+
 def test_the_owner_can_not_be_shut_out() -> None:
     assert Access(owner=ANN.id).role(ANN, "banned") == "owner"

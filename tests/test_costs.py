@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -136,8 +137,8 @@ class Counted:
     """A request and its answer, and the units that AWS's rules make of them."""
 
     operation: str
-    request: dict[str, object]
-    answer: dict[str, object]
+    request: dict[str, Any]
+    answer: dict[str, Any]
     reads: float = 0
     writes: float = 0
 

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.errors import StoreUnavailable
 from bot.intake import accept, sweep
+from bot.messages import Arrival
 from bot.ports import Change, Receipt
 from tests.clock import FakeClock
 from tests.say import GROUP, HERE, inbound
@@ -40,7 +42,8 @@ async def answered(store: SQLiteStore) -> None:
 async def test_a_message_is_stored_and_its_chat_woken(store: SQLiteStore, clock: FakeClock) -> None:
     bell = Bell()
     assert await accept(inbound(), store, bell, clock) is Receipt.NEW
-    assert await store.inbox(HERE.conversation) == [inbound()]
+    arrival = Arrival(at_ms=round(clock.now() * 1000))
+    assert await store.inbox(HERE.conversation) == [replace(inbound(), arrival=arrival)]
     assert bell.rung == [(HERE.conversation, "m1")]
 
 

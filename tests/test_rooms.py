@@ -26,6 +26,7 @@ FAMILIES = {
     "mcp": "mcp",
     "mcp_types": "mcp",
     "jsonschema": "mcp",
+    "opentelemetry": "otel",
 }
 EVERYWHERE = {"msgspec"}
 """How all values are said; a word of the language here."""
@@ -132,3 +133,9 @@ def test_the_webhook_never_loads_the_model_s_the_telegram_or_a_protocol_s_librar
     forbidden = {"anthropic", "telegram", "mcp", "a2a", "pydantic", "aiohttp", "httpx", "httpx2"}
     assert {name.partition(".")[0] for name in webhook.outside} & forbidden == set()
     assert [name for name in webhook.own if is_in(name, "bot.agent", "bot.turn", "bot.tools")] == []
+
+
+def test_only_the_adapter_for_it_knows_open_telemetry() -> None:
+    known = [module for module in modules(*TOPS) if "opentelemetry" in libraries(module)]
+
+    assert known == ["bot.adapters.otel_tracing"]

@@ -117,7 +117,7 @@ async def test_a_workspace_comes_is_let_in_by_the_owner_and_goes(staged: Staged)
         assert answer.thread == root.id
         await stage.simulator.world.wait_until(lambda: not answer.streaming, timeout=20)
 
-        # What was on its way when the app was removed ends without a word, and without the model's.
+        # What was on its way when the app was removed ends without a word.
         stage.grid.uninstall()
         said = len(stage.grid.messages("D2ANN"))
         late = await stage.grid.say("D2ANN", "ann", "/help")

@@ -29,6 +29,7 @@ from bot.messages import Json, Reply, Usage, whole
 from bot.models import ModelFacts, facts_of
 from bot.ports import OnText, Prompt
 from bot.shaping import shaped
+from bot.tracing import Value, span
 
 # The server sends pings while it thinks, so a minute without a byte is a dead connection.
 TIMEOUT = anthropic.Timeout(60, connect=5)
@@ -120,6 +121,13 @@ class AnthropicModel:
         self._facts = facts if facts is not None else facts_of(model)
 
     async def reply(self, prompt: Prompt, on_text: OnText) -> Reply:
+        with span(f"chat {self._model}", self._asked(prompt), kind="client") as asking:
+            reply = await self._reply_somewhere(prompt, on_text)
+            asking.note(_answered(reply))
+            asking.note_words({"gen_ai.input.messages": prompt.messages, "gen_ai.output.messages": reply.content})
+            return reply
+
+    async def _reply_somewhere(self, prompt: Prompt, on_text: OnText) -> Reply:
         try:
             return await self._reply(prompt, on_text)
         except ModelError as fault:
@@ -127,6 +135,18 @@ class AnthropicModel:
                 raise
             log.warning("model=<%s> | in a new container: %s", self._model, fault)
         return await self._reply(replace(prompt, container=""), on_text)
+
+    def _asked(self, prompt: Prompt) -> dict[str, Value]:
+        address = self._client.base_url
+        return {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "aws.bedrock" if isinstance(self._client, AsyncAnthropicBedrock) else "anthropic",
+            "gen_ai.request.model": self._model,
+            "gen_ai.request.max_tokens": prompt.max_tokens,
+            "gen_ai.request.stream": True,
+            "server.address": address.host,
+            "server.port": address.port or (80 if address.scheme == "http" else 443),
+        }
 
     async def _reply(self, prompt: Prompt, on_text: OnText) -> Reply:
         draft = Draft(prompt.container)
@@ -192,6 +212,21 @@ class AnthropicModel:
             message=f"{message[:LONGEST_ERROR]} (request {fault.request_id})",
             retry_after=seconds(fault.response.headers.get("retry-after")),
         )
+
+
+def _answered(reply: Reply) -> dict[str, Value]:
+    """As OpenTelemetry's conventions for this provider name it: there the input is all of the prompt."""
+    used = reply.usage
+    written = used.cache_write + used.cache_write_long
+    return {
+        "gen_ai.response.model": reply.model,
+        "gen_ai.response.id": reply.id,
+        "gen_ai.response.finish_reasons": [reply.stop_reason],
+        "gen_ai.usage.input_tokens": used.fresh + written + used.cache_read,
+        "gen_ai.usage.cache_creation.input_tokens": written,
+        "gen_ai.usage.cache_read.input_tokens": used.cache_read,
+        "gen_ai.usage.output_tokens": used.output,
+    }
 
 
 def request(prompt: Prompt, model: str) -> dict[str, Any]:

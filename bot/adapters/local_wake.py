@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from contextvars import Context
 from typing import Literal
 
 from bot.errors import Retry, StoreUnavailable
@@ -55,7 +56,8 @@ class LocalWake:
         logger.debug("conversation=<%s>, reason=<%s> | woken", conversation, reason)
         self._woken.add(conversation)
         if conversation not in self._tasks:
-            self._tasks[conversation] = asyncio.create_task(self._work(conversation))
+            # In a context of its own: what it does is not about the message that happened to wake it first.
+            self._tasks[conversation] = asyncio.create_task(self._work(conversation), context=Context())
 
     async def drain(self) -> None:
         """Wait until every conversation is done, also those that pause before another try."""

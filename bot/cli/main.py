@@ -14,6 +14,7 @@ from bot.cli.environment import environment
 from bot.errors import ConfigError
 from handlers.bots import bot_settings, every_bot
 from handlers.settings import Settings
+from handlers.watching import begin_tracing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         settings = bot_settings(environment(), options.bot)
-        logs.set_up("WARNING" if options.quiet else settings.kabar_log_level)
+        level = "WARNING" if options.quiet else settings.kabar_log_level
+        logs.set_up(level, content=settings.kabar_log_content == "on")
+        begin_tracing(settings)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
         print(f"kabar: {error}", file=sys.stderr)
@@ -93,6 +96,15 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.set_defaults(command=_doctor, quiet=True)
+
+    logs_of = commands.add_parser("logs", help="what a turn did, by the reference that a person was shown")
+    logs_of.add_argument("reference")
+    logs_of.add_argument("--stack", default="", help="a stack on AWS, whose log and table are read")
+    logs_of.add_argument("--days", type=_count, default=30, help="how far back its log is searched")
+    logs_of.add_argument("--file", type=Path, action="append", default=[], help="a log of kabar on this machine")
+    logs_of.add_argument("--content", action="store_true", help="show what people, the model and the tools said")
+    logs_of.add_argument("--json", action="store_true", help="for programs")
+    logs_of.set_defaults(command=_logs, quiet=True)
 
     app = commands.add_parser("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
     app.add_argument("--url", default="", help="the bot's public address; Socket Mode where none is named")
@@ -173,6 +185,21 @@ async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
 
     wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
     return await doctor(settings, wanted, environment(), SystemClock())
+
+
+async def _logs(settings: Settings, options: argparse.Namespace) -> None:
+    from bot.cli.turnlog.command import Wanted, show
+    from bot.clock import SystemClock
+
+    wanted = Wanted(
+        options.reference,
+        stack=options.stack,
+        files=tuple(options.file),
+        days=options.days,
+        json=options.json,
+        content=options.content,
+    )
+    await show(settings, wanted, SystemClock())
 
 
 async def _manifest(settings: Settings, options: argparse.Namespace) -> None:

@@ -32,6 +32,6 @@ async def _offer(settings: Settings) -> None:
     try:
         await set_menu(telegram, {"": menu("en"), "id": menu("id")})
     except SendError as error:
-        log.warning("%s | the menu of commands was not set", error)
+        log.warning("error=<%s> | the menu of commands was not set", error)
     finally:
         await telegram.request.shutdown()

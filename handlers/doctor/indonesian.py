@@ -34,6 +34,8 @@ NAMES = {
     "slack socket mode": "Socket Mode Slack",
     "slack signing secret": "signing secret Slack",
     "slack app": "aplikasi Slack",
+    "slack apps": "aplikasi Slack",
+    "slack installs": "pemasangan Slack",
 }
 
 SENTENCES = {
@@ -189,11 +191,50 @@ SENTENCES = {
     ),
     # slack
     "The bot is {} in {}.": "Bot ini {} di {}.",
-    "{}, so the bot can not answer.": "{}, jadi bot tidak bisa menjawab.",
-    "SLACK_BOT_TOKEN is no bot token.": "SLACK_BOT_TOKEN bukan token bot.",
-    "SLACK_BOT_TOKEN is no bot token": "SLACK_BOT_TOKEN bukan token bot",
-    "SLACK_BOT_TOKEN is missing.": "SLACK_BOT_TOKEN belum ada.",
-    "SLACK_BOT_TOKEN is missing": "SLACK_BOT_TOKEN belum ada",
+    "SLACK_BOT_TOKEN is missing: the bot can not answer.": "SLACK_BOT_TOKEN belum ada: bot tidak bisa menjawab.",
+    "SLACK_BOT_TOKEN is no bot token: the bot can not answer.": (
+        "SLACK_BOT_TOKEN bukan token bot: bot tidak bisa menjawab."
+    ),
+    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "SLACK_BOT_TOKEN berisi {}: bot tidak bisa menjawab.",
+    "SLACK_APP_TOKEN is {}.": "SLACK_APP_TOKEN berisi {}.",
+    "SLACK_APP_TOKEN is of the app {}, SLACK_BOT_TOKEN of {}: what people write is not heard.": (
+        "SLACK_APP_TOKEN milik aplikasi {}, SLACK_BOT_TOKEN milik {}: yang ditulis orang tidak terdengar."
+    ),
+    "Make the app-level token (xapp-) under Basic Information of {}.": (
+        "Buat token tingkat aplikasi (xapp-) di Basic Information pada {}."
+    ),
+    "No workspace can install the app.": "Tidak ada workspace yang bisa memasang aplikasi ini.",
+    "Set SLACK_CLIENT_SECRET, from the app's Basic Information, beside SLACK_CLIENT_ID.": (
+        "Isi SLACK_CLIENT_SECRET, dari Basic Information aplikasi, di samping SLACK_CLIENT_ID."
+    ),
+    "Set SLACK_STATE_SECRET to {} random characters or more: openssl rand -hex 32.": (
+        "Isi SLACK_STATE_SECRET dengan {} karakter acak atau lebih: openssl rand -hex 32."
+    ),
+    "Set SLACK_BOT_TOKEN for one workspace, or SLACK_CLIENT_ID for many, not both.": (
+        "Isi SLACK_BOT_TOKEN untuk satu workspace, atau SLACK_CLIENT_ID untuk banyak, jangan keduanya."
+    ),
+    "Set KABAR_SEAL_KEY to the key of AWS's KMS that seals Slack's tokens in DynamoDB.": (
+        "Isi KABAR_SEAL_KEY dengan kunci KMS dari AWS yang menyegel token Slack di DynamoDB."
+    ),
+    "Whoever installs the app may use it, with all of their workspace, at your cost.": (
+        "Siapa pun yang memasang aplikasi ini boleh memakainya, bersama seluruh workspace-nya, atas biaya Anda."
+    ),
+    "Take * out of KABAR_ALLOWED_USERS: you are asked about each who writes.": (
+        "Hapus * dari KABAR_ALLOWED_USERS: Anda akan ditanyai tentang setiap orang yang menulis."
+    ),
+    # kinds
+    "a Telegram token": "token Telegram",
+    "Slack's bot token (xoxb-)": "token bot Slack (xoxb-)",
+    "Slack's app-level token (xapp-)": "token tingkat aplikasi Slack (xapp-)",
+    "a Slack token of a person, or for configuration (xoxp-, xoxe-)": (
+        "token Slack milik orang, atau untuk konfigurasi (xoxp-, xoxe-)"
+    ),
+    "an Anthropic admin key, which may not talk to models": (
+        "kunci admin Anthropic, yang tidak boleh berbicara dengan model"
+    ),
+    "an Anthropic key": "kunci Anthropic",
+    "not Anthropic's key, which begins with sk-ant-": "bukan kunci Anthropic, yang dimulai dengan sk-ant-",
+    "an AWS access key": "kunci akses AWS",
     "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN.": (
         "Salin Bot User OAuth Token (xoxb-) dari OAuth & Permissions ke SLACK_BOT_TOKEN."
     ),
@@ -238,10 +279,19 @@ SENTENCES = {
     "Copy the Signing Secret from the app's Basic Information.": (
         "Salin Signing Secret dari Basic Information aplikasinya."
     ),
+    "{} For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup.": (
+        "{} Untuk kabar run, SLACK_APP_TOKEN yang belum ada: jalankan kabar setup."
+    ),
     "SLACK_SIGNING_SECRET is a token, so every event is refused.": (
         "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
     ),
     "SLACK_APP_TOKEN is no app-level token.": "SLACK_APP_TOKEN bukan token tingkat aplikasi.",
+    "ANTHROPIC_API_KEY is {}.": "ANTHROPIC_API_KEY berisi {}.",
+    "TELEGRAM_BOT_TOKEN is {}.": "TELEGRAM_BOT_TOKEN berisi {}.",
+    "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42.": (
+        "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
+        "telegram:42."
+    ),
     "Slack can not be reached.": "Slack tidak bisa dihubungi.",
     "Look at SLACK_API_BASE_URL and at the network.": "Periksa SLACK_API_BASE_URL dan jaringan.",
     "Slack wants to be asked less often.": "Slack minta ditanya lebih jarang.",

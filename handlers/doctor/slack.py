@@ -21,6 +21,8 @@ from handlers.door import NO_SEAL, install_faults
 from handlers.settings import Settings, many_workspaces
 
 INSTALL = "under OAuth & Permissions of the app, then install the app again."
+SIGNING_NEXT = "Copy the Signing Secret from the app's Basic Information."
+EITHER_NEXT = f"{SIGNING_NEXT} For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
 TOKEN_NEXT = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN."  # noqa: S105
 APP_NEXT = (
     "Switch Socket Mode on, make an app-level token (xapp-) with the scope connections:write under Basic Information, "
@@ -144,16 +146,14 @@ async def _way_in(settings: Settings, situation: Situation) -> list[Check]:
         checks.append(_signing(settings))
     elif situation.deployed or not settings.slack_app_token:
         says = "SLACK_SIGNING_SECRET is missing, so every event is refused."
-        polls = "" if situation.by_webhook else " For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
-        do = f"Copy the Signing Secret from the app's Basic Information.{polls}"
-        checks.append(red("slack signing secret", says, do))
+        checks.append(red("slack signing secret", says, SIGNING_NEXT if situation.by_webhook else EITHER_NEXT))
     return checks
 
 
 def _signing(settings: Settings) -> Check:
     if settings.slack_signing_secret.startswith("xox") or settings.slack_signing_secret.startswith("xapp-"):
         says = "SLACK_SIGNING_SECRET is a token, so every event is refused."
-        return red("slack signing secret", says, "Copy the Signing Secret from the app's Basic Information.")
+        return red("slack signing secret", says, SIGNING_NEXT)
     return green("slack signing secret", "It is there; kabar doctor --url <address> tries it.")
 
 

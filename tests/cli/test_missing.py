@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.cli.missing import missing_for_run, missing_for_serve
+from bot.cli.missing import missing_for_all, missing_for_run, missing_for_serve
 from handlers.settings import Settings, read_settings
 
 WHOLE = {
@@ -22,6 +22,34 @@ def without(*names: str) -> Settings:
 
 def test_a_whole_set_up_lacks_nothing() -> None:
     assert (missing_for_run(without()), missing_for_serve(without())) == ([], [])
+
+
+INSTALLS = {"SLACK_CLIENT_ID": "1.2", "SLACK_CLIENT_SECRET": "c", "SLACK_STATE_SECRET": "s" * 32, "SLACK_BOT_TOKEN": ""}
+
+
+def installs(**changed: str) -> Settings:
+    return read_settings({**WHOLE, **INSTALLS, **changed})
+
+
+def test_an_app_for_many_workspaces_needs_no_token_but_what_installs_it() -> None:
+    assert (missing_for_run(installs()), missing_for_serve(installs())) == ([], [])
+    for changed, named in (
+        ({"SLACK_CLIENT_SECRET": ""}, "SLACK_CLIENT_SECRET"),
+        ({"SLACK_STATE_SECRET": "x"}, "SLACK_STATE_SECRET"),
+        ({"SLACK_BOT_TOKEN": "xoxb-1"}, "not both"),
+        ({"SLACK_SIGNING_SECRET": ""}, "SLACK_SIGNING_SECRET"),
+        ({"KABAR_OWNER": "slack:U1"}, "slack:T1:U1"),
+    ):
+        [missing] = missing_for_serve(installs(**changed))
+        assert named in missing
+
+
+def test_of_several_bots_each_is_named_and_the_one_without_a_name_need_not_be_there() -> None:
+    nobody, whole = read_settings({"KABAR_OWNER": "telegram:42", "ANTHROPIC_API_KEY": "k"}), without()
+    assert missing_for_all({"": nobody, "lola": whole}, missing_for_serve) == []
+    assert missing_for_all({"": nobody}, missing_for_serve) == missing_for_serve(nobody) != []
+    [told] = missing_for_all({"": whole, "lola": without("TELEGRAM_WEBHOOK_SECRET")}, missing_for_serve)
+    assert told.startswith("lola: Set TELEGRAM_WEBHOOK_SECRET")
 
 
 def test_nothing_set_is_three_things_missing_in_one_message() -> None:

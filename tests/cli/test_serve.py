@@ -67,6 +67,31 @@ async def test_a_process_killed_in_mid_answer_goes_on_in_the_next_and_in_the_sam
         assert len(answers) == 1
 
 
+async def test_several_bots_answer_each_in_its_own_place(tmp_path: Path) -> None:
+    port = free_port()
+    async with (
+        scripted(text("Hello."), text("Hello from lola.")) as model,
+        platforms(port, model.url) as (simulator, settings),
+        platforms(port, model.url) as (other, its),
+    ):
+        other.connect(f"http://127.0.0.1:{port}/lola")
+        named = {f"LOLA__{name}": its[name] for name in its if name.startswith(("TELEGRAM_", "SLACK_"))}
+        settings = {**settings, **named, "KABAR_BOTS": "lola", "LOLA__KABAR_ALLOWED_USERS": "*"}
+        async with kabar(tmp_path, "serve", "--port", str(port), settings=settings) as bot:
+            await bot.says(f"/lola/telegram and http://127.0.0.1:{port}/lola/slack/events")
+            await simulator.telegram.say(ANN, "ann", "hello")
+            await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
+            await other.telegram.say(ANN, "ann", "hello")
+            await other.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello from lola.", WAIT)
+    assert (tmp_path / ".data/lola/kabar.sqlite3").exists()
+
+
+async def test_a_bot_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with kabar(tmp_path, "--bot", "lola", "export", settings={}) as bot:
+        assert await bot.ends() == 1
+        assert "There is no bot called lola: KABAR_BOTS names none." in bot.output
+
+
 async def test_it_listens_while_telegram_does_not_answer_and_ends_when_it_is_told_to(tmp_path: Path) -> None:
     port = free_port()
     async with platforms(port, "http://127.0.0.1:9") as (simulator, settings):

@@ -38,6 +38,10 @@ class Typist:
     def output(self) -> str:
         return ANSI.sub("", self._raw.decode(errors="replace")).replace("\r\n", "\n")
 
+    def shows_typing(self) -> bool:
+        """Whether the terminal echoes."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
+
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread: who writes to a terminal that nobody reads may have to wait."""
         with suppress(OSError, RuntimeError):  # nobody has the terminal open any more; the loop is closed

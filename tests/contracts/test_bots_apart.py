@@ -14,6 +14,7 @@ from bot.adapters.lambda_sandbox import LambdaSandbox, tenant
 from bot.adapters.s3_blobs import S3Blobs
 from bot.adapters.sqs_wake import SQSWake, message_group
 from bot.errors import BudgetExceeded
+from bot.keeping import DAY
 from bot.messages import Bill, Counter, Installation, Person, Profile, Reminder, Spend, Summary, ToolRun
 from bot.ports import Archive, Change, Installations, Receipt
 from bot.sandbox.port import CanNotRun, Job
@@ -63,6 +64,8 @@ async def looked(store: DynamoDBStore, clock: FakeClock) -> dict[str, Any]:
         "kept": await store.kept("servers"),
         "installation": await store.installation("T1"),
         "overdue": await store.overdue(now + 1),
+        "unused": await store.unused(now + 10 * DAY),
+        "upgraded": sum([page.seen async for page in store.upgraded(writes=False)]),
         "overdue_reminders": await store.overdue_reminders(now, now + 200),
         "every_conversation": [name async for name in store.every_conversation()],
         "every_profile": [name async for name in store.every_profile()],

@@ -234,8 +234,8 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
     [
         ("It is 300 seconds fast: signatures are refused.", "Jam ini 300 detik terlalu cepat: tanda tangan ditolak."),
         (
-            "SLACK_BOT_TOKEN is missing, so the bot can not answer.",
-            "SLACK_BOT_TOKEN belum ada, jadi bot tidak bisa menjawab.",
+            "SLACK_BOT_TOKEN is Slack's app-level token (xapp-): the bot can not answer.",
+            "SLACK_BOT_TOKEN berisi token tingkat aplikasi Slack (xapp-): bot tidak bisa menjawab.",
         ),
         (
             f"Turn it on for kabar-Table. {cloud.DEPLOY}",

@@ -1,5 +1,6 @@
 """What of the owner's folder gets into a package: all that somebody wrote, as it is."""
 
+import shutil
 from pathlib import Path
 
 from scripts.build import own_files, read_files
@@ -27,6 +28,16 @@ def test_nested_files_and_scripts_get_in_and_caches_hidden_files_and_links_out_d
     }
     folder = tree(tmp_path / "agent", {**wanted, **unwanted})
     assert [path.relative_to(folder).as_posix() for path in read_files(folder)] == sorted(wanted)
+
+
+def test_the_folder_of_a_bot_with_a_name_gets_in_beside_the_common_one() -> None:
+    folder = ROOT / "agent-of-a-test"
+    try:
+        tree(folder, {"AGENTS.md": "Be brief."})
+        assert folder / "AGENTS.md" in own_files("worker")
+        assert folder / "AGENTS.md" not in own_files("webhook")
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_the_worker_carries_the_shipped_skills_with_their_scripts_and_the_webhook_none() -> None:

@@ -171,11 +171,18 @@ def test_a_function_that_lacks_its_settings_says_which(start_function: StartFunc
 
 
 def test_neither_secrets_nor_words_are_logged(start_function: StartFunction, environment: dict[str, str]) -> None:
-    with start_function("webhook", environment) as runtime:
+    with start_function("webhook", {**environment, "KABAR_METRICS": "prod"}) as runtime:
         runtime.invoke(telegram_event(1, "my private words"))
         runtime.invoke(telegram_event(2, "more of them", "another-secret"))
 
-    assert "conversation=<telegram:42>" in runtime.log
+    lines = [json.loads(line) for line in runtime.log.splitlines()]  # nothing else is there, each on its own
+    assert [line["message"] for line in lines] == ["stored", "woken", "typing is shown", "refused"]
+    assert len({line["turn"] for line in lines[:3]}) == 1
+    assert len({line["request"] for line in lines}) == 2
+    assert [each["Dimensions"] for each in lines[3]["_aws"]["CloudWatchMetrics"]] == [
+        [["Stack"]],
+        [["Stack", "Status"]],
+    ]
     spoken = [*SECRETS.values(), "another-secret", "my private words", "more of them"]
     assert [word for word in spoken if word in runtime.log] == []
 

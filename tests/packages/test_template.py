@@ -1,5 +1,6 @@
 """What infra/template.yaml promises. Whether AWS would take it is asked by ``make validate``."""
 
+import json
 import re
 from fnmatch import fnmatch, fnmatchcase
 from typing import Any
@@ -11,6 +12,7 @@ from bot.adapters.dynamodb_store import KEYS
 from bot.channels.a2a.handler import WAIT
 from bot.errors import ConfigError
 from bot.keeping import blob_folder
+from bot.metrics import METRICS, NAMESPACE
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import sandbox
@@ -134,6 +136,8 @@ def test_the_defaults_agree_with_the_settings() -> None:
     assert PARAMETERS["TranscriptionModel"]["Default"] == Settings().kabar_transcription_model
     assert PARAMETERS["Python"]["Default"] == Settings().kabar_python
     assert PARAMETERS["Python"]["AllowedValues"] == ["", *PYTHONS]
+    assert PARAMETERS["LogContent"]["Default"] == Settings().kabar_log_content == "off"
+    assert PARAMETERS["CostAlarm"]["Default"] == 0.8 * Settings().kabar_budget_day
     assert PARAMETERS["FollowThreads"]["Default"] == Settings().kabar_follow_threads
     assert PARAMETERS["TelegramDrafts"]["Default"] == Settings().kabar_telegram_drafts
     assert (PARAMETERS["Owner"]["Default"], PARAMETERS["AllowedUsers"]["Default"]) == ("", "")
@@ -360,6 +364,24 @@ def test_every_alarm_reaches_somebody() -> None:
         "Invocations",
     }
     assert [name for name, alarm in alarms.items() if alarm["AlarmActions"] != [{"Ref": "AlarmTopic"}]] == []
+
+
+def test_what_alarms_and_dashboard_read_is_measured() -> None:
+    alarms = [each for each in of_type("AWS::CloudWatch::Alarm").values() if each["Namespace"] == NAMESPACE]
+    (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
+    shown = json.dumps(json.loads(dashboard["DashboardBody"]["Fn::Sub"].replace("${BudgetDay}", "20")))
+
+    assert {alarm["MetricName"] for alarm in alarms} <= set(METRICS)
+    for alarm in alarms:
+        dimensions = [each["Name"] for each in alarm["Dimensions"]]
+        assert dimensions in (["Stack"], ["Stack", METRICS[alarm["MetricName"]][1]])
+        assert (alarm["Dimensions"][0]["Value"], RESOURCES["Dashboard"]["Condition"]) == (
+            {"Ref": "AWS::StackName"},
+            "HasMetrics",
+        )
+    assert [name for name in METRICS if name not in shown and name != "FailedShare"] == []
+    assert f"those are {len(METRICS)} metrics" in (ROOT / "infra/template.yaml").read_text().lower()
+    assert len(of_type("AWS::CloudWatch::Alarm")) == 10  # as many are free
 
 
 def test_every_parameter_is_explained() -> None:

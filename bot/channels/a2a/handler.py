@@ -80,7 +80,7 @@ def _outages_told() -> Iterator[None]:
     try:
         yield
     except (StoreUnavailable, ConfigError) as error:
-        log.error("%s | another agent was told to try again", error)
+        log.error("error=<%s> | another agent was told to try again", error)
         raise InternalError("Nothing can be stored or read at the moment. Send the same message again.") from error
 
 

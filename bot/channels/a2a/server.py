@@ -72,7 +72,7 @@ class _Proved:
         try:
             name = await self._caller(Request(scope).headers.get("authorization", ""))
         except (StoreUnavailable, ConfigError) as error:
-            log.error("%s | nobody is let in", error)
+            log.error("error=<%s> | nobody is let in", error)
             await Response(status_code=503)(scope, receive, send)
             return
         if not name:

@@ -5,7 +5,7 @@ Source: docs.slack.dev/reference/methods; slack_sdk 3.48.
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -17,6 +17,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.channels.fields import object_at, objects_at, text_at
 from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Json
+from bot.tracing import span
 
 TIMEOUT = aiohttp.ClientTimeout(total=10, connect=3)
 UNREACHED_RETRY = 2.0
@@ -49,6 +50,12 @@ CLOSED = frozenset(
 UNCERTAIN = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 
 logger = logging.getLogger(__name__)
+
+
+class _Client(AsyncWebClient):
+    async def api_call(self, api_method: str, **arguments: Any) -> AsyncSlackResponse:
+        with span(f"slack {api_method}", {"rpc.method": api_method}, kind="client"):
+            return await super().api_call(api_method, **arguments)
 
 
 class Tokens(Protocol):
@@ -86,7 +93,7 @@ class Connection:
         """The SDK on our own connections: by itself it opens one per call. It repeats nothing: it may have arrived.
         Raises SendErrors."""
         token = await self._tokens.token(team)
-        return AsyncWebClient(token, self._base_url, session=self.session, retry_handlers=[], logger=_sdk_logger())
+        return _Client(token, self._base_url, session=self.session, retry_handlers=[], logger=_sdk_logger())
 
     async def headers_for(self, url: str, team: str) -> dict[str, str] | None:
         """What proves us to Slack's own file servers, or the one we were told to use; None for any other address: the

@@ -18,6 +18,8 @@ from bot.ports import Seal
 
 TIMEOUT = 5
 """Seconds."""
+NAME_LIMIT = 100
+"""Characters of a workspace's name, which its owner chose, that our own hears."""
 
 
 class App(Struct, frozen=True):
@@ -66,7 +68,7 @@ async def installation_of(answer: Json, now: int, seal: Seal) -> Installation:
         raise SendRefused("no_bot_token")
     return Installation(
         team=team,
-        name=text_at(where, "name"),
+        name=text_at(where, "name")[:NAME_LIMIT],
         bot=text_at(answer, "bot_user_id"),
         installer=text_at(object_at(answer, "authed_user"), "id"),
         at=now,

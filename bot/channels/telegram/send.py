@@ -35,6 +35,7 @@ from bot.channels.telegram.render import render
 from bot.errors import ChatClosed, ChatMoved, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
 from bot.messages import Attachment, Button, File, Person, Place, Quote
 from bot.ports import Manner, Pace, Rendered, Upload
+from bot.tracing import span
 
 UNREACHED_RETRY = 2.0
 """Seconds until the next try where Telegram could not be reached at all."""
@@ -92,8 +93,15 @@ class _Refusal(msgspec.Struct):
 
 
 class _Request(HTTPXRequest):
-    async def do_request(self, *args: Any, **kwargs: Any) -> tuple[int, bytes]:
-        status, body = await super().do_request(*args, **kwargs)
+    async def do_request(self, url: str, *args: Any, **kwargs: Any) -> tuple[int, bytes]:
+        """All calls pass here; of their addresses, which hold the token, only the method's name is told."""
+        method = "file" if "/file/bot" in url else url.partition("?")[0].rpartition("/")[2]
+        if method == "getUpdates":  # waits most of the time, and belongs to no message
+            status, body = await super().do_request(url, *args, **kwargs)
+        else:
+            with span(f"telegram {method}", {"rpc.method": method}, kind="client") as calling:
+                status, body = await super().do_request(url, *args, **kwargs)
+                calling.note({"http.response.status_code": status})
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise FloodControl(_flood_wait(body))
         return status, body

@@ -22,6 +22,7 @@ LINE = re.compile(
     re.DOTALL,
 )
 """One setting of such a file, with the blank lines before it and the comment behind it."""
+LINE_END = re.compile(r"\r\n|\r|\n")
 OPEN = re.compile(r"=\s*['\"]")
 """Begins a quote, which is never closed in a line that can not be read."""
 
@@ -38,7 +39,7 @@ class EnvFile:
     """Readable by its owner only, whatever it was before; what stands there beside the answers stays as it is."""
 
     def __init__(self, file: Path, environment: Mapping[str, str]) -> None:
-        """``environment`` is the process's own: it wins over the file."""
+        """``environment`` is the process's own: it wins over the file, and over an answer from the next start on."""
         self._file = file
         self._environment = environment
         self.where = str(file)
@@ -53,7 +54,7 @@ class EnvFile:
             raise Wrong("env_unreadable", where=self.where, line=str(error.line)) from error
         except OSError as error:
             raise Wrong("env_unwritable", where=self.where, why=error.strerror or type(error).__name__) from error
-        self.values |= {**values, **self._environment}
+        self.values |= {name: value or self._environment.get(name, "") for name, value in values.items()}
 
     def shadowed(self, name: str) -> bool:
         return bool(self._environment.get(name))
@@ -63,12 +64,13 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     """The file's text with these values, each where it stood; "" takes a line away. Raises Unreadable where a quote
     that is open swallows one."""
     left = {name: value for name, value in values.items() if value}
-    pieces, faulty = [], 0
+    pieces, at, faulty = [], 0, 0
     for binding in parse_stream(io.StringIO(text, newline="")):
         piece = binding.original.string
         blank = piece[: len(piece) - len(piece.lstrip())]
         if binding.error and OPEN.search(piece):
-            faulty = faulty or binding.original.line + blank.count("\n")
+            faulty = faulty or len(LINE_END.findall(text[: at + len(blank)])) + 1
+        at += len(piece)
         if binding.key in left:
             piece = _set(piece, left.pop(binding.key))
         elif binding.key in values:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Coroutine
 from typing import Any
 
-from bot.access import NEVER
+from bot.access import NEVER, read_access
 from bot.cli.setup import slack, telegram
 from bot.cli.setup.code import new_code
 from bot.cli.setup.steps import Platforms
@@ -21,7 +21,9 @@ SLACK_ID = re.compile(r"(?:slack:)?(?:(T[A-Z0-9]+):)?([UW][A-Z0-9]+)")
 
 async def settle_owner(talk: Talk, found: Platforms) -> Person:
     """Found out, or kept from an earlier run."""
-    if (known := talk.value("KABAR_OWNER")) and known != "nobody" and await _stays(talk, known):
+    if (known := _known(talk)) and await talk.confirm(
+        talk.text("keep", what=talk.text("owner", id=known)), default=True
+    ):
         return Person(known)
     owner = await _heard_or_named(talk, found)
     talk.terminal.show("")
@@ -33,8 +35,11 @@ async def settle_owner(talk: Talk, found: Platforms) -> Person:
     return owner
 
 
-async def _stays(talk: Talk, known: str) -> bool:
-    return await talk.confirm(talk.text("keep", what=talk.text("owner", id=known)), default=True)
+def _known(talk: Talk) -> str:
+    """The owner's id from an earlier run, "" where the bot can not write to that person."""
+    owner = read_access(talk.value("KABAR_OWNER"), "").owner_id
+    tokens = {"telegram": talk.value("TELEGRAM_BOT_TOKEN"), "slack": talk.value("SLACK_BOT_TOKEN")}
+    return owner if tokens.get(owner.partition(":")[0]) else ""
 
 
 async def _heard_or_named(talk: Talk, found: Platforms) -> Person:

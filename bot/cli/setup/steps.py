@@ -51,10 +51,7 @@ async def _telegram(talk: Talk, way: Way) -> tuple[telegram.Account, bool]:
         return await telegram.account(token, base_url)
 
     talk.pause()
-    account = await talk.kept("TELEGRAM_BOT_TOKEN", check)
-    if account is None:
-        talk.say("telegram_how")
-        account = await talk.secret("TELEGRAM_BOT_TOKEN", "telegram_token", check)
+    account = await talk.settled("TELEGRAM_BOT_TOKEN", "telegram_token", check, lambda: talk.say("telegram_how"))
     if way.by_webhook != bool(talk.value("TELEGRAM_WEBHOOK_SECRET")):  # whoever has one waits for webhooks
         await talk.keep({"TELEGRAM_WEBHOOK_SECRET": secrets.token_urlsafe(32) if way.by_webhook else ""})
     return account, await _is_free(talk, way, account, base_url)
@@ -76,29 +73,24 @@ async def _is_free(talk: Talk, way: Way, account: telegram.Account, base_url: st
 async def _slack(talk: Talk, way: Way) -> slack.Account:
     base_url = talk.settings().slack_api_base_url
 
-    async def check(token: str) -> slack.Account:
+    async def check_bot(token: str) -> slack.Account:
         return await slack.account(token, base_url)
 
-    talk.pause()
-    account = await talk.kept("SLACK_BOT_TOKEN", check)
-    if account is None:
+    async def check_app(token: str) -> slack.Known:
+        return await slack.socket(token, base_url, account)
+
+    def explain() -> None:
         talk.say("slack_how")
         talk.terminal.show(creation_link(manifest(way.url)))
         talk.say("slack_bot_how")
-        account = await talk.secret("SLACK_BOT_TOKEN", "slack_bot_token", check)
-    bot = account
 
-    async def check_app(token: str) -> slack.Known:
-        return await slack.socket(token, base_url, bot)
-
-    name, how, question, check_way = (
-        ("SLACK_SIGNING_SECRET", "slack_secret_how", "slack_secret", slack.signing_secret)
-        if way.by_webhook
-        else ("SLACK_APP_TOKEN", "slack_app_how", "slack_app_token", check_app)
-    )
-    if await talk.kept(name, check_way) is None:
-        talk.say(how)
-        await talk.secret(name, question, check_way)
+    talk.pause()
+    account = await talk.settled("SLACK_BOT_TOKEN", "slack_bot_token", check_bot, explain)
+    if way.by_webhook:
+        secret = slack.signing_secret
+        await talk.settled("SLACK_SIGNING_SECRET", "slack_secret", secret, lambda: talk.say("slack_secret_how"))
+    else:
+        await talk.settled("SLACK_APP_TOKEN", "slack_app_token", check_app, lambda: talk.say("slack_app_how"))
     return account
 
 

@@ -85,20 +85,24 @@ class Talk:
     async def keeps(self, found: Titled) -> bool:
         return await self.confirm(self.text("keep", what=found.title), default=True)
 
-    async def kept(self, name: str, check: Callable[[str], Awaitable[Found]]) -> Found | None:
-        """What is known already under this name, where it is good and shall stay."""
-        if not self.value(name):
-            return None
-        try:
-            found = await check(self.value(name))
-        except Wrong as wrong:
-            self.wrong(wrong)
-            return None
-        return found if await self.keeps(found) else None
-
-    async def secret(self, name: str, question: str, check: Callable[[str], Awaitable[Found]]) -> Found:
-        """Ask until it is good, and keep it. ``question`` names a text."""
-        last = ""
+    async def settled(
+        self, name: str, question: str, check: Callable[[str], Awaitable[Found]], explain: Callable[[], None]
+    ) -> Found:
+        """What is known under this name, where it is good and shall stay; else it is explained and asked for until it
+        is good, and kept. ``question`` names a text."""
+        last = self.value(name)
+        if last:
+            try:
+                found = await check(last)
+            except Wrong as wrong:
+                self.wrong(wrong)
+            else:
+                if await self.keeps(found):
+                    return found
+                last = ""
+        explain()
+        if last:
+            self.say("again")
         while True:
             last = await self.terminal.ask_unseen(self.text(question)) or last
             if not last:

@@ -57,8 +57,9 @@ TEXTS = {
     "slack": ("Slack", "Slack"),
     "both": ("both", "keduanya"),
     "stays": (
-        "{platform} was set up before and stays so. To end it, remove its lines from {where}.",
-        "{platform} sudah disiapkan sebelumnya dan tetap begitu. Untuk mengakhirinya, hapus barisnya dari {where}.",
+        "{platform} was set up before and stays so. To end it, remove its values from {where}.",
+        "{platform} sudah disiapkan sebelumnya dan tetap begitu. Untuk mengakhirinya, hapus nilai-nilainya dari "
+        "{where}.",
     ),
     # Telegram
     "telegram_how": (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.channels.slack.parse import SHORTCUT, parse
+from bot.channels.slack.parse import SHORTCUT, Departed, departed, parse
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
 from tests.channels.odd_json import JSON, mutated, storable
 
@@ -104,6 +104,42 @@ def test_an_installation_for_the_whole_organisation_is_known_by_it() -> None:
     update = said()
     update["authorizations"] = [{**AUTHORIZED, "team_id": None, "enterprise_id": "E9", "is_enterprise_install": True}]
     assert parsed(update).conversation == "slack:E9:C1:1700000000.000100"
+
+
+def test_an_event_of_one_of_its_workspaces_is_the_organisation_s_too() -> None:
+    update = said()
+    update["authorizations"] = [{**AUTHORIZED, "team_id": "T7", "enterprise_id": "E9", "is_enterprise_install": True}]
+    assert parsed(update).conversation == "slack:E9:C1:1700000000.000100"
+
+
+def test_where_no_authorization_is_named_the_context_is_the_installation_s() -> None:
+    shared = {**said(), "authorizations": [], "team_id": "T_other", "context_team_id": "T1"}
+    assert parsed(shared).place.team == "T1"
+    assert parsed({**shared, "context_team_id": None}).place.team == "T_other"
+
+
+GONE = {"type": "event_callback", "team_id": "T1", "event": {"type": "app_uninstalled"}, "event_time": 5}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, Departed("T1", 5)),
+        ({"event": {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": ["UBOT"]}}}, Departed("T1", 5)),
+        ({"event": {"type": "tokens_revoked", "tokens": {"oauth": ["U1"]}}}, None),
+        ({"event": {"type": "tokens_revoked", "tokens": "all"}}, None),
+        ({"enterprise_id": "E9", "is_enterprise_install": True}, Departed("E9", 5)),
+        ({"team_id": None, "enterprise_id": "E9"}, Departed("E9", 5)),
+        ({"enterprise_id": "E9"}, Departed("T1", 5)),
+        ({"team_id": ""}, None),
+        ({"event_time": None}, Departed("T1", 0)),
+        ({"type": "block_actions"}, None),
+        ({"event": {"type": "message"}}, None),
+    ],
+)
+def test_the_end_of_an_installation_is_told_of_whom_and_when(changed: Json, told: Departed | None) -> None:
+    assert departed({**GONE, **changed}) == told
+    assert parse({**GONE, **changed}) is None
 
 
 def test_without_a_workspace_there_is_no_conversation() -> None:

@@ -1,6 +1,7 @@
 """From nothing to a first answer, as a person goes: ``kabar setup`` at a terminal, ``kabar doctor``, ``kabar run``."""
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,14 @@ async def first_answer(folder: Path) -> Told:
         ended = time.perf_counter()
     seconds = {"setup": is_set_up - began, "doctor": is_examined - is_set_up, "first_answer": ended - is_examined}
     return Told(person.answers, 1, seconds, checks, answer.text, person.output)
+
+
+def transcript(screen: str) -> str:
+    """What setup showed, as docs/setup.md has it: with another code, and the long link cut."""
+    found = re.search(r"\?start=(\w+)", screen)
+    assert found is not None
+    shown = re.sub(r"(manifest_json=)\S+", r"\1…", screen.replace(found[1], "k7m2qx9wf4hd"))
+    return "\n".join(line.rstrip() for line in shown.strip().splitlines())
 
 
 async def set_up(person: Typist, stage: Stage) -> None:

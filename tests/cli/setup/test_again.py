@@ -1,11 +1,18 @@
 """It may be run again, be cut anywhere, and only look: nothing that was answered is lost."""
 
+import os
+from io import StringIO
+from pathlib import Path
+from typing import TextIO
+
 import pytest
 
-from bot.cli.setup.command import Wanted
+from bot.cli.setup.command import Wanted, setup
+from bot.cli.setup.terminal import Terminal
 from bot.errors import ConfigError
 from simulator import slack, telegram
-from tests.cli.process import kabar
+from simulator.world import Fault
+from tests.cli.process import WAIT
 from tests.cli.setup.first_answer import set_up
 from tests.cli.setup.stage import KEY, SECRETS, Stage
 
@@ -15,7 +22,10 @@ async def test_ctrl_c_at_a_hidden_question_ends_politely_and_keeps_what_was_answ
         await person.answers_to("Number", "3")
         await person.answers_to("Telegram token", telegram.TOKEN)
         await person.sees("Slack bot token")
+        assert not person.shows_typing()
         person.presses("\x03")
+        await person.sees("Stopped")
+        assert person.shows_typing()
         assert await person.ends() == 130
         assert "Stopped. What you answered is kept" in person.output
         assert "Traceback" not in person.output
@@ -55,6 +65,30 @@ async def test_what_is_good_no_more_is_asked_for_anew_and_what_is_not_wanted_too
     assert stage.kept()["TELEGRAM_BOT_TOKEN"] == telegram.TOKEN
 
 
+async def test_what_could_not_be_tried_is_tried_again_with_enter(stage: Stage) -> None:
+    stage.file.write_text(f"TELEGRAM_BOT_TOKEN={telegram.TOKEN}\n")
+    stage.simulator.world.add_fault(Fault("telegram", "getMe", "error", status=502, error="Bad Gateway"))
+    async with stage.sitting() as person:
+        await person.answers_to("Number")
+        await person.sees("press Enter to try the same one")
+        await person.answers_to("Telegram token")
+        await person.sees("✓ Telegram: @kabar_simulator_bot")
+
+
+async def test_an_owner_whom_the_bot_can_not_write_to_any_more_is_not_offered(stage: Stage) -> None:
+    stage.file.write_text(f"SLACK_BOT_TOKEN={slack.BOT_TOKEN}\nANTHROPIC_API_KEY={KEY}\nKABAR_OWNER=42\n")
+    async with stage.sitting() as person:
+        await person.answers_to(r"Number \[2\]")
+        await person.answers_to(r"Keep it\?")
+        await person.answers_to("app-level token, xapp", slack.APP_TOKEN)
+        await person.answers_to(r"Keep it\?")
+        code = (await person.sees(r"send (\w+) to kabar"))[1]
+        await stage.simulator.world.wait_until(lambda: stage.simulator.events.sockets, WAIT)
+        await stage.simulator.slack.say("D0ANN", "ann", code)
+        assert await person.ends() == 0
+    assert stage.kept()["KABAR_OWNER"] == "slack:T0KABAR:U0ANN"
+
+
 async def test_a_platform_that_is_not_chosen_again_stays_and_that_is_said(stage: Stage) -> None:
     stage.file.write_text(f"TELEGRAM_BOT_TOKEN={telegram.TOKEN}\n")
     async with stage.sitting() as person:
@@ -82,12 +116,21 @@ async def test_from_webhooks_back_to_polling_our_own_secret_goes_with_them(stage
 async def test_a_check_names_all_that_is_missing_changes_nothing_and_needs_no_terminal(stage: Stage) -> None:
     stage.file.write_text(f"SLACK_BOT_TOKEN={slack.BOT_TOKEN}\n")
     before = stage.file.read_bytes()
-    async with kabar(stage.folder, "setup", "--check", settings=stage.settings) as check:
-        assert await check.ends() == 1
+    output = StringIO()
+    assert await without_a_terminal(stage, Wanted(check=True), output) == 1
     lines = ["SLACK_APP_TOKEN is missing", "ANTHROPIC_API_KEY is missing", "KABAR_OWNER is missing", "kabar setup"]
-    assert [line for line in lines if line not in check.output] == []
+    assert [line for line in lines if line not in output.getvalue()] == []
     assert stage.file.read_bytes() == before
     assert {call.method for call in stage.simulator.world.calls} == {"auth.test", "bots.info"}
+
+
+async def without_a_terminal(stage: Stage, wanted: Wanted, output: StringIO) -> int:
+    with nothing_typed() as nothing:
+        return await setup(wanted, stage.settings, Terminal(nothing, output))
+
+
+def nothing_typed() -> TextIO:
+    return Path(os.devnull).open()
 
 
 async def test_a_check_of_what_is_whole_finds_nothing(stage: Stage) -> None:
@@ -108,12 +151,11 @@ async def test_a_check_names_what_is_no_good(stage: Stage) -> None:
         assert words in " ".join(person.output.split())
 
 
-@pytest.mark.parametrize("arguments", [(), ("--aws",)])
-async def test_without_a_terminal_it_says_so_and_what_to_do(stage: Stage, arguments: tuple[str, ...]) -> None:
-    async with kabar(stage.folder, "setup", *arguments, settings=stage.settings) as command:
-        await command.hears(b"3", KEY.encode(), end=True)
-        assert await command.ends() == 1
-    assert "it needs a terminal" in command.output
+@pytest.mark.parametrize(("language", "said"), [("", "it needs a terminal"), ("id", "jadi perlu terminal")])
+async def test_without_a_terminal_it_says_so_and_what_to_do(stage: Stage, language: str, said: str) -> None:
+    for aws in (False, True):
+        with pytest.raises(ConfigError, match=said):
+            await without_a_terminal(stage, Wanted(language=language, aws=aws), StringIO())
     assert not stage.file.exists()
 
 

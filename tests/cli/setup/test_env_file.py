@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cli.setup.env_file import EnvFile, Unreadable, with_values
@@ -54,10 +54,11 @@ async def test_a_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "kept").read_text() == "B=2\nA=1\n"
 
 
-async def test_the_process_s_own_values_win_as_they_do_for_the_bot(tmp_path: Path) -> None:
+async def test_the_process_s_own_values_win_at_the_next_start_as_they_do_for_the_bot(tmp_path: Path) -> None:
     env = EnvFile(tmp_path / ".env", {"A": "shell"})
     await env.put({"A": "typed", "B": "2"})
-    assert (env.values["A"], env.shadowed("A"), env.shadowed("B")) == ("shell", True, False)
+    assert (env.values["A"], env.shadowed("A"), env.shadowed("B")) == ("typed", True, False)
+    assert EnvFile(tmp_path / ".env", {"A": "shell"}).values == {"A": "shell", "B": "2"}
     assert dotenv_values(tmp_path / ".env") == {"A": "typed", "B": "2"}
 
 
@@ -104,6 +105,7 @@ LINE = st.sampled_from(
 VALUE = st.text(st.characters(blacklist_categories=["Cc", "Cs"], blacklist_characters="$"), min_size=1)
 
 
+@settings(max_examples=60)
 @given(
     lines=st.lists(LINE, max_size=8),
     end=st.sampled_from(["", "\n", "\r\n"]),
