@@ -115,6 +115,7 @@ class Settings(Struct, frozen=True):
     kabar_files: str = ".data/files"
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
+    kabar_stack: str = ""  # the CloudFormation stack, of which the registrar asks the bot's address
 
     # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);
     # whether unfinished text is a draft in Telegram's private chats (on), or a message that is edited (off).

@@ -63,20 +63,30 @@ def outputs_of(account: Account) -> dict[str, str]:
 
 
 def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
-    template = read_template()
-    template["Globals"]["Function"]["Runtime"] = "provided.al2023"
-    secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
-    secrets["Resource"] = "*"
-    schedules = template["Resources"]["KeepSchedules"]["Properties"]["PolicyDocument"]["Statement"][0]
-    schedules["Resource"]["Fn::Sub"] = schedules["Resource"]["Fn::Sub"].replace("${Schedules}", "default")
+    template = for_the_emulator(read_template())
     s3 = account.client("s3")
     s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": REGION})
     for function, package in packages.items():
         s3.put_object(Bucket=CODE, Key=function, Body=_zipped(package))
         template["Resources"][function]["Properties"]["CodeUri"] = {"Bucket": CODE, "Key": function}
     create_stack(account, template, parameters)
+    return function_url(account)
+
+
+def function_url(account: Account) -> str:
+    """The webhook's, where the emulator has it."""
     url_id = outputs_of(account)["TelegramWebhook"].removeprefix("https://").partition(".")[0]
     return f"{account.endpoint}/_aws/lambda-url/{url_id}"
+
+
+def for_the_emulator(template: dict[str, Any]) -> dict[str, Any]:
+    """What is said above of its functions, secrets and schedules."""
+    template["Globals"]["Function"]["Runtime"] = "provided.al2023"
+    secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
+    secrets["Resource"] = "*"
+    schedules = template["Resources"]["KeepSchedules"]["Properties"]["PolicyDocument"]["Statement"][0]
+    schedules["Resource"]["Fn::Sub"] = schedules["Resource"]["Fn::Sub"].replace("${Schedules}", "default")
+    return template
 
 
 def create_stack(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:
