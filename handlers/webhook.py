@@ -28,6 +28,7 @@ from handlers.aws import Aws, Secrets
 from handlers.door import Door, Doors, aws_parts
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings, read_settings
+from handlers.snapshot import prepare
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +151,15 @@ def handler(event: Any, context: Invocation) -> Any:
     All is made at the first event: importing this module reads no environment and asks nobody anything.
     """
     event_loop()
+    function = _made()
+    if due := event.get("due"):
+        return run(_fire(function, due, context.invoked_function_arn))
+    if event.get("sweep"):
+        return run(_sweep(function, context.invoked_function_arn))
+    return function.http(event, cast(Any, context))
+
+
+def _made() -> Function:
     if not _function:
         settings = read_settings(os.environ)
         logs.set_up(settings.kabar_log_level)
@@ -157,12 +167,7 @@ def handler(event: Any, context: Invocation) -> Any:
         store, wake, clock = aws_parts(settings, aws)
         doors = Doors(settings, Secrets(aws, settings.kabar_secrets_path, clock), store, wake, clock)
         _function.append(Function(Mangum(application(doors), lifespan="off"), doors, aws, settings, store))
-    function = _function[0]
-    if due := event.get("due"):
-        return run(_fire(function, due, context.invoked_function_arn))
-    if event.get("sweep"):
-        return run(_sweep(function, context.invoked_function_arn))
-    return function.http(event, cast(Any, context))
+    return _function[0]
 
 
 async def _sweep(function: Function, arn: str) -> Json:
@@ -192,3 +197,17 @@ def forget() -> None:
     while _function:
         _function.pop().aws.close()
     close_loop()
+
+
+def _warm() -> Aws:
+    import bot.adapters.eventbridge_scheduler
+    import bot.channels.slack.receive
+    import bot.reminding  # noqa: F401  # what some events load
+
+    aws = _made().aws
+    for service in ("ssm", "scheduler"):
+        aws.client(service)
+    return aws
+
+
+prepare(_warm)

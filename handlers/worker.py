@@ -35,11 +35,12 @@ from bot.sandbox.port import Sandbox
 from bot.tasks import first_of
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
-from handlers.aws import Aws, Secrets
+from handlers.aws import CONFIG, Aws, Secrets
 from handlers.door import aws_parts
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings, read_settings, with_secrets
+from handlers.snapshot import prepare
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
 log = logging.getLogger(__name__)
@@ -208,6 +209,12 @@ class Worker:
             await asyncio.to_thread(shutil.rmtree, self._copied, ignore_errors=True)
         self._aws.close()
 
+    def clients(self, services: Sequence[str]) -> Aws:
+        """Those of these services made too, although nobody needs them yet."""
+        for service in services:
+            self._aws.client(service, PATIENT if service == "lambda" else CONFIG)
+        return self._aws
+
     async def _keep_hidden(self, receipt: str | None) -> None:
         while True:
             await self._hide(receipt, HIDE)
@@ -267,3 +274,16 @@ def forget() -> None:
     while _worker:
         run(_worker.pop().close())
     close_loop()
+
+
+def _warm() -> Aws:
+    import bot.channels.slack.home
+    import bot.channels.slack.send
+    import bot.channels.telegram.send  # noqa: F401  # what some events load
+
+    if Path(read_settings(os.environ).kabar_agent_dir, "mcp.json").is_file():
+        import bot.adapters.mcp_client  # noqa: F401
+    return environment_worker().clients(("ssm", "s3", "scheduler", "lambda"))
+
+
+prepare(_warm)

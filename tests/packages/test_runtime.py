@@ -4,6 +4,8 @@ import asyncio
 import hashlib
 import hmac
 import json
+import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +27,10 @@ from simulator.serving import serve as serve_app
 from tests.bots import results
 from tests.emulator import Account
 from tests.mcp.server import make_server
-from tests.packages.conftest import StartFunction
+from tests.packages.conftest import Packages, StartFunction
 from tests.packages.events import http_event, sqs_event, telegram_update
-from tests.packages.runtime_api import FunctionFailed, Runtime
+from tests.packages.libraries import LAMBDA_PYTHON, this_target
+from tests.packages.runtime_api import FunctionFailed, Runtime, lambda_environment
 
 pytestmark = pytest.mark.packages
 
@@ -39,6 +42,7 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "of-no-account",
     "KABAR_A2A_KEYS": "weather:a-key-of-the-weather",
 }
+RESTORED_TWICE = Path(__file__).with_name("restored_twice.py")
 JSON = {"content-type": "application/json"}
 
 
@@ -160,6 +164,83 @@ def test_a_wake_with_nothing_to_do_ends_well_in_a_warm_process_too(
     answers = [worker.invoke(sqs_event(message)) for message in waiting_wakes(aws, environment["KABAR_QUEUE_URL"])]
 
     assert answers == [{"batchItemFailures": []}] * 3
+
+
+@pytest.mark.parametrize("function", ["webhook", "worker"])
+def test_a_snapshot_holds_no_connection_and_one_that_can_not_be_made_says_why(
+    start_function: StartFunction, environment: dict[str, str], function: str
+) -> None:
+    with start_function(function, environment, snapshot=True) as runtime:
+        assert connections(runtime.pid) == [runtime.address]
+    with pytest.raises(FunctionFailed, match="KABAR_TABLE and KABAR_QUEUE_URL"):
+        start_function(function, {}, snapshot=True).__enter__()
+
+
+def test_a_function_restored_from_its_snapshot_knows_the_secrets_of_now_and_lets_messages_in(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    with start_function("webhook", environment, snapshot=True) as webhook:
+        rotate(aws, "TELEGRAM_WEBHOOK_SECRET", "another-secret")
+        webhook.restore()
+        before = webhook.invoke(telegram_event(1, "hello"))
+        after = webhook.invoke(telegram_event(2, "hello", "another-secret"))
+
+    assert (before["statusCode"], after["statusCode"]) == (401, 200)
+    assert len(waiting_wakes(aws, environment["KABAR_QUEUE_URL"])) == 1
+
+
+def test_a_worker_restored_from_its_snapshot_answers(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    [wake] = sent_wakes(aws, environment["KABAR_QUEUE_URL"], "telegram:1")
+    with start_function("worker", environment, snapshot=True) as worker:
+        worker.restore()
+        assert worker.invoke(sqs_event(wake)) == {"batchItemFailures": []}
+
+
+def test_what_a_snapshot_restored_twice_makes_has_two_names(
+    packages: Packages, environment: dict[str, str], aws: Account
+) -> None:
+    webhook = [telegram_event(number, "hello") for number in (1, 2)]
+    worker = [sqs_event(wake) for wake in sent_wakes(aws, environment["KABAR_QUEUE_URL"], "telegram:8", "telegram:9")]
+    for function, events in {"webhook": webhook, "worker": worker}.items():
+        one, other = restored_twice(packages(function, this_target().arch).path, function, environment, events)
+        assert [name for name in one["names"] if name in other["names"]] == []
+        assert one["answer"].get("statusCode", 200) == other["answer"].get("statusCode", 200) == 200
+    assert {each["pk"]["S"] for each in aws.client("dynamodb").scan(TableName="conversations")["Items"]} >= {
+        "C#telegram:42"
+    }
+
+
+def restored_twice(package: Path, function: str, environment: dict[str, str], events: list[Any]) -> list[Any]:
+    begun = lambda_environment(package, f"handlers.{function}.handler") | {
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"
+    }
+    program = [LAMBDA_PYTHON, RESTORED_TWICE, f"handlers.{function}", *map(json.dumps, events)]
+    run = subprocess.run(program, env=begun | environment, cwd=package, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+
+
+def connections(pid: int) -> list[str]:
+    """Where this process's open TCP connections end."""
+    own = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    ends = [row[2] for row in rows if f"socket:[{row[9]}]" in own]
+    return [f"{socket.inet_ntoa(bytes.fromhex(end[:8])[::-1])}:{int(end[9:], 16)}" for end in ends]
+
+
+def rotate(aws: Account, name: str, value: str) -> None:
+    aws.client("ssm").put_parameter(Name=f"/kabar/test/{name}", Value=value, Type="SecureString", Overwrite=True)
+
+
+def sent_wakes(aws: Account, queue_url: str, *conversations: str) -> list[dict[str, Any]]:
+    for name in conversations:
+        body = json.dumps({"conversation": name, "reason": "lost"})
+        aws.client("sqs").send_message(
+            QueueUrl=queue_url, MessageBody=body, MessageGroupId=name, MessageDeduplicationId=name
+        )
+    return waiting_wakes(aws, queue_url)
 
 
 def test_a_function_that_lacks_its_settings_says_which(start_function: StartFunction) -> None:
