@@ -44,22 +44,22 @@ def register(properties: Properties) -> Answer:
             faults.append(str(error))
             return str(error)
 
-    with closing(Aws(os.environ.get("AWS_ENDPOINT_URL", ""))) as aws:
+    settings, manifest = _settings(properties), _manifest(properties)
+    with closing(Aws(settings.aws_endpoint_url)) as aws:
         try:
-            settings = _read_secrets(_settings(properties), aws)
+            settings = _read_secrets(settings, aws)
         except KabarError as error:
-            return Answer(
-                {"Telegram": str(error), "Slack": str(error), "SlackManifest": _manifest(properties)}, str(error)
-            )
-        said = {"Telegram": told(_telegram), "Slack": told(_slack), "SlackManifest": _manifest(properties)}
-    return Answer(said, " ".join(faults))
+            return Answer({"Telegram": str(error), "Slack": str(error), "SlackManifest": manifest}, str(error))
+        data = {"Telegram": told(_telegram), "Slack": told(_slack), "SlackManifest": manifest}
+    return Answer(data, " ".join(faults))
 
 
 def unregister(properties: Properties) -> Answer:
     """Telegram no longer delivers here. Where it delivers elsewhere by now, that stays."""
-    with closing(Aws(os.environ.get("AWS_ENDPOINT_URL", ""))) as aws:
+    settings = _settings(properties)
+    with closing(Aws(settings.aws_endpoint_url)) as aws:
         try:
-            settings = _read_secrets(_settings(properties), aws)
+            settings = _read_secrets(settings, aws)
             if settings.telegram_bot_token:
                 webhook = _webhook(settings)
                 if webhook.address() == _address(properties):

@@ -279,7 +279,7 @@ def forget() -> None:
 def _warm() -> Aws:
     import bot.channels.slack.home
     import bot.channels.slack.send
-    import bot.channels.telegram.send  # noqa: F401  # what some events load
+    import bot.channels.telegram.send  # what some events load
 
     if Path(read_settings(os.environ).kabar_agent_dir, "mcp.json").is_file():
         import bot.adapters.mcp_client  # noqa: F401
