@@ -43,6 +43,7 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "of-no-account",
 }
 FUNCTIONS = ("WebhookFunction", "WorkerFunction", "DeadLetterFunction", "SandboxFunction", "A2AFunction")
+"""Those that the deployment itself does not call."""
 FOREVER = 3_000_000_000_000
 WAIT = 90.0
 """Seconds for the first answer: both functions start for it, on a machine that runs other tests too."""
@@ -64,6 +65,7 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
                     "WebhookFunction": packages("webhook", arch).path,
                     "WorkerFunction": packages("worker", arch).path,
                     "DeadLetterFunction": packages("deadletter", arch).path,
+                    "RegistrarFunction": packages("registrar", arch).path,
                     "SandboxFunction": no_code,
                     "A2AFunction": no_code,
                 },
@@ -94,11 +96,13 @@ def no_code(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def deployed(no_code: Path) -> Iterator[Account]:
-    """The stack without its code."""
+def deployed(packages: Packages, no_code: Path) -> Iterator[Account]:
+    """The stack without its code, but for what the deployment calls."""
+    arch = this_target().arch
+    code = {**dict.fromkeys(FUNCTIONS, no_code), "RegistrarFunction": packages("registrar", arch).path}
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
-        parameters = {"Arch": this_target().arch, "AgentPrefix": "agent/", "AgentToAgent": "on"}
-        asyncio.run(deploy(account, dict.fromkeys(FUNCTIONS, no_code), parameters))
+        chosen = {"Arch": arch, "AgentPrefix": "agent/", "AgentToAgent": "on", "AwsEndpointUrl": emulator.endpoint}
+        asyncio.run(deploy(account, code, chosen))
         yield account
 
 
@@ -173,7 +177,12 @@ async def test_a_script_in_the_deployed_sandbox_finds_nothing_of_the_bot_s_and_t
     arch = this_target().arch
     for part in ("bot", "handlers", "msgspec"):
         shutil.copytree(packages("sandbox", arch).path / part, tmp_path / "sandbox" / part)
-    code = {**dict.fromkeys(FUNCTIONS, no_code), "SandboxFunction": tmp_path / "sandbox"}
+    registrar = packages("registrar", arch).path
+    code = {
+        **dict.fromkeys(FUNCTIONS, no_code),
+        "SandboxFunction": tmp_path / "sandbox",
+        "RegistrarFunction": registrar,
+    }
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
         await deploy(account, code, {"Arch": arch, "AwsEndpointUrl": emulator.endpoint})
         name = outputs_of(account)["SandboxName"]
@@ -234,7 +243,9 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
         each["LogicalResourceId"]: each["PhysicalResourceId"]
         for each in deployed.client("cloudformation").describe_stack_resources(StackName="kabar")["StackResources"]
     }
-    webhook_arn = deployed.client("lambda").get_function(FunctionName=resources["WebhookFunction"])["Configuration"]
+    webhook_arn = deployed.client("lambda").get_alias(FunctionName=resources["WebhookFunction"], Name="live")[
+        "AliasArn"
+    ]
     role = deployed.client("iam").get_role(RoleName=resources["ScheduleRole"])["Role"]["Arn"]
 
     def parts(name: str) -> tuple[DynamoDBStore, EventBridgeScheduler, SQSWake]:
@@ -244,7 +255,7 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
         )
         return (
             DynamoDBStore(dynamodb, outputs["TableName"], clock),
-            EventBridgeScheduler(lambda: times, resources["Schedules"], role, str(webhook_arn["FunctionArn"]), clock),
+            EventBridgeScheduler(lambda: times, resources["Schedules"], role, str(webhook_arn), clock),
             SQSWake(sqs, outputs["WakeQueueUrl"]),
         )
 
@@ -272,7 +283,7 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
 
     asyncio.run(remind())
     called = wearing(deployed, "ScheduleRole").client("lambda", endpoint_url=deployed.endpoint)
-    called.invoke(FunctionName=resources["WebhookFunction"], InvocationType="DryRun")
+    called.invoke(FunctionName=webhook_arn, InvocationType="DryRun")
     with pytest.raises(called.exceptions.ClientError, match="AccessDenied"):
         called.invoke(FunctionName=resources["WorkerFunction"], InvocationType="DryRun")
 
