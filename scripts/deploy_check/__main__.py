@@ -158,7 +158,11 @@ class Rehearsal:
         retained = {"Table": "table", "Files": "bucket"}
         kept = {f"{kind}: {made[name]}" for name, kind in retained.items()}
         secrets = {f"secret: {PATH}/{name}" for name in (*SECRETS, "TELEGRAM_WEBHOOK_SECRET")}
-        policy = {name for name, each in read_template()["Resources"].items() if each.get("DeletionPolicy") == "Retain"}
+        policy = {
+            name
+            for name, each in read_template()["Resources"].items()
+            if each.get("DeletionPolicy", "").startswith("Retain")
+        }
         self._report.same("delete: the template keeps these", policy, {*retained, "FilesPolicy"})
         sams_own = {each for each in left if each.startswith("bucket: aws-sam-cli-managed-default")}
         self._report.same("delete: nothing else is left", left - sams_own, kept | secrets)
