@@ -28,7 +28,7 @@ from simulator.deliver import Pace
 from simulator.model import DEMO_FEATURES, DEMO_MODEL, ModelServer
 from tests.emulator import Account, running_emulator
 from tests.packages.libraries import this_target
-from tests.packages.stack import function_url, let_http_in, outputs_of, wearing
+from tests.packages.stack import function_url, http_let_in, outputs_of, wearing
 from tests.packages.template import read_template
 
 SECRETS = {
@@ -60,35 +60,38 @@ class Rehearsal:
             await self._sam.build()
         async with serve(self._simulator) as url:
             parameters = self._parameters(url)
-            for name, value in SECRETS.items():
-                self._account.client("ssm").put_parameter(Name=f"{PATH}/{name}", Value=value, Type="SecureString")
             with report.phase("deploy"):
+                self._store_secrets()
                 await self._sam.deploy(parameters)
-            self._look_at_what_was_told()
-            let_http_in(self._account)
-            told = self._simulator.webhook
-            address, secret = told.url, told.secret
-            self._simulator.connect(function_url(self._account), telegram_secret=secret)
+                self._look_at_what_was_told()
             made = resources(self._account, STACK)
-            source = self._event_source(made)
+            await self._talk_over_an_update(made, parameters)
+            self._look_at_logs(made)
+            with report.phase("delete"):
+                await self._sam.delete()
+                self._look_at_what_is_left(made)
+
+    async def _talk_over_an_update(self, made: Mapping[str, str], parameters: Mapping[str, str]) -> None:
+        report, webhook = self._report, self._simulator.webhook
+        address, secret = webhook.url, webhook.secret
+        source = self._event_source(made)
+        self._simulator.connect(function_url(self._account), telegram_secret=secret)
+        with http_let_in(self._account):
             async with consuming(source):
                 with report.phase("talk"):
                     await self._talk.begin()
                 with report.phase("update"):
-                    before = resources(self._account, STACK)
                     await self._sam.deploy({**parameters, "Model": CHANGED})
-                    let_http_in(self._account)
-                    self._look_at_what_stayed(before)
+                    self._look_at_what_stayed(made)
                 with report.phase("talk on"):
                     await self._talk.go_on(CHANGED)
                     await self._talk.remind()
-            report.same("no invocation failed", source.failed, [])
-            self._look_at_logs(made)
-            told.set(address, secret)  # as Telegram knows it, no longer as this machine finds it
-            with report.phase("delete"):
-                await self._sam.delete()
-            report.same("delete: Telegram's webhook is taken back", told.url, "")
-            self._look_at_what_is_left(made)
+        report.same("no invocation failed", source.failed, [])
+        webhook.set(address, secret)  # as Telegram knows it, no longer as this machine finds it
+
+    def _store_secrets(self) -> None:
+        for name, value in SECRETS.items():
+            self._account.client("ssm").put_parameter(Name=f"{PATH}/{name}", Value=value, Type="SecureString")
 
     def _parameters(self, url: str) -> dict[str, str]:
         return {
@@ -145,6 +148,12 @@ class Rehearsal:
         kept = ("Table", "Files", "WakeQueue", "DeadLetters", "WebhookFunction", "WorkerFunction", "WebhookFunctionUrl")
         changed = [name for name in kept if before[name] != after[name]]
         self._report.same("update: nothing that holds words or is an address was replaced", changed, [])
+        for function in ("WebhookFunction", "WorkerFunction"):
+            listed = self._account.client("lambda").list_versions_by_function(FunctionName=after[function])["Versions"]
+            versions = [each["Version"] for each in listed]
+            self._report.same(
+                f"update: {function} is published anew, and its old version is gone", versions, ["$LATEST", "2"]
+            )
 
     def _look_at_logs(self, made: Mapping[str, str]) -> None:
         groups = [name for logical, name in made.items() if logical.endswith("Log")]
@@ -154,6 +163,7 @@ class Rehearsal:
         self._report.same("the model refused no request", self._model.refused, [])
 
     def _look_at_what_is_left(self, made: Mapping[str, str]) -> None:
+        self._report.same("delete: Telegram's webhook is taken back", self._simulator.webhook.url, "")
         left = everything(self._account)
         retained = {"Table": "table", "Files": "bucket"}
         kept = {f"{kind}: {made[name]}" for name, kind in retained.items()}

@@ -74,7 +74,7 @@ class RuntimeApi(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Request)
         self.events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self.restores: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.restores: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self.news: queue.SimpleQueue[Idle | Frozen | Answer | Failure | Ended] = queue.SimpleQueue()
 
     @property
@@ -92,7 +92,9 @@ class _Request(BaseHTTPRequestHandler):
         end of the snapshot."""
         if self.path.endswith("/restore/next"):
             self.server.news.put(Frozen())
-            self.server.restores.get()
+            if not self.server.restores.get():
+                self.close_connection = True
+                return
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -208,7 +210,7 @@ class Runtime:
 
     def restore(self) -> None:
         """The snapshot is over; returns once the function asks for its first event."""
-        self._api.restores.put(None)
+        self._api.restores.put(True)
         self._wait_until_idle(START_WAIT)
 
     def invoke(self, event: Any) -> Any:
@@ -256,7 +258,7 @@ class Runtime:
         assert self._process.stdout
         self._process.stdout.close()
         self._api.events.put(None)
-        self._api.restores.put(None)
+        self._api.restores.put(False)
         self._api.shutdown()
         self._serving.join(5)
         self._api.server_close()

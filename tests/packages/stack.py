@@ -10,7 +10,8 @@ import asyncio
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,16 @@ def wearing(account: Account, role: str) -> boto3.session.Session:
     return boto3.session.Session(worn["AccessKeyId"], worn["SecretAccessKey"], worn["SessionToken"], REGION)
 
 
-def let_http_in(account: Account) -> None:
-    """The emulator speaks no TLS, and the bucket's policy lets in nothing else."""
-    account.client("s3").delete_bucket_policy(Bucket=outputs_of(account)["FilesName"])
+@contextmanager
+def http_let_in(account: Account) -> Iterator[None]:
+    """The emulator speaks no TLS, and the bucket's policy lets in nothing else: for as long as the block runs."""
+    s3, bucket = account.client("s3"), outputs_of(account)["FilesName"]
+    policy = s3.get_bucket_policy(Bucket=bucket)["Policy"]
+    s3.delete_bucket_policy(Bucket=bucket)
+    try:
+        yield
+    finally:
+        s3.put_bucket_policy(Bucket=bucket, Policy=policy)
 
 
 def outputs_of(account: Account) -> dict[str, str]:

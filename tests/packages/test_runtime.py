@@ -6,8 +6,11 @@ import hmac
 import json
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +192,22 @@ def test_a_function_restored_from_its_snapshot_knows_the_secrets_of_now_and_lets
     assert len(waiting_wakes(aws, environment["KABAR_QUEUE_URL"])) == 1
 
 
+def test_a_function_restored_long_after_its_snapshot_has_itself_given_other_credentials(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    """Here an access key is an account: with those of its beginning the function would find nothing."""
+    with credentials("111111111111") as giver:
+        uri = f"http://127.0.0.1:{giver.server_port}/"
+        lent = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": uri}
+        with start_function("webhook", environment | lent, snapshot=True) as webhook:
+            assert giver.given == ["111111111111"]
+            giver.next = aws.environment["AWS_ACCESS_KEY_ID"]
+            webhook.restore()
+            answer = webhook.invoke(telegram_event(1, "hello"))
+
+    assert (answer["statusCode"], giver.given[-1]) == (200, aws.environment["AWS_ACCESS_KEY_ID"])
+
+
 def test_a_worker_restored_from_its_snapshot_answers(
     start_function: StartFunction, environment: dict[str, str], aws: Account
 ) -> None:
@@ -210,6 +229,38 @@ def test_what_a_snapshot_restored_twice_makes_has_two_names(
     assert {each["pk"]["S"] for each in aws.client("dynamodb").scan(TableName="conversations")["Items"]} >= {
         "C#telegram:42"
     }
+
+
+class Giver(ThreadingHTTPServer):
+    """Gives credentials as Lambda does where snapshots are taken: good for some minutes. ``given`` are their keys."""
+
+    def __init__(self, first: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Giving)
+        self.next = first
+        self.given: list[str] = []
+
+
+class _Giving(BaseHTTPRequestHandler):
+    server: Giver
+
+    def do_GET(self) -> None:
+        self.server.given.append(self.server.next)
+        ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 300))
+        keys = {"AccessKeyId": self.server.next, "SecretAccessKey": "none", "Token": "none", "Expiration": ends}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(keys).encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def credentials(first: str) -> Iterator[Giver]:
+    with Giver(first) as giver:
+        threading.Thread(target=giver.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield giver
+        giver.shutdown()
 
 
 def restored_twice(package: Path, function: str, environment: dict[str, str], events: list[Any]) -> list[Any]:

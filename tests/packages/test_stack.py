@@ -31,7 +31,7 @@ from tests.clock import FakeClock
 from tests.emulator import Account, running_emulator
 from tests.packages.conftest import Packages
 from tests.packages.libraries import this_target
-from tests.packages.stack import deploy, let_http_in, outputs_of, wearing
+from tests.packages.stack import deploy, http_let_in, outputs_of, wearing
 
 pytestmark = [pytest.mark.packages, pytest.mark.timeout(240)]
 
@@ -78,24 +78,23 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
                     "AwsEndpointUrl": emulator.endpoint,
                 },
             )
-            let_http_in(account)
             simulator.connect(url)
 
-            await simulator.telegram.say("1001", "ann", "What is 6*7?")
-            await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "It is 42.", WAIT)
-            await simulator.slack.say("D0ANN", "ann", "hello")
-            await simulator.slack.wait_for(lambda seen: seen.is_bot and "Hello from Slack." in _shown(seen), WAIT)
+            with http_let_in(account):
+                await simulator.telegram.say("1001", "ann", "What is 6*7?")
+                await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "It is 42.", WAIT)
+                await simulator.slack.say("D0ANN", "ann", "hello")
+                await simulator.slack.wait_for(lambda seen: seen.is_bot and "Hello from Slack." in _shown(seen), WAIT)
 
 
-@pytest.fixture
-def no_code(tmp_path: Path) -> Path:
-    folder = tmp_path / "no_code"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def no_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("no_code")
     (folder / "empty.py").touch()
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def deployed(packages: Packages, no_code: Path) -> Iterator[Account]:
     """The stack without its code, but for what the deployment calls."""
     arch = this_target().arch
@@ -166,8 +165,8 @@ def test_each_role_can_do_its_work_and_no_more(deployed: Account) -> None:
         assert not await webhook.knows(place)
         assert await webhook.receive(said) is Receipt.DONE
 
-    let_http_in(deployed)
-    asyncio.run(converse())
+    with http_let_in(deployed):
+        asyncio.run(converse())
 
 
 async def test_a_script_in_the_deployed_sandbox_finds_nothing_of_the_bot_s_and_the_worker_alone_may_send_one(
@@ -228,10 +227,9 @@ def test_the_sandbox_s_role_reads_no_table_no_queue_no_file_and_no_secret(deploy
         lambda: ssm.get_parameter(Name="/kabar/prod/TELEGRAM_BOT_TOKEN", WithDecryption=True),
         lambda: functions.invoke(FunctionName=outputs["SandboxName"], Payload=b"{}", TenantId="another"),
     )
-    let_http_in(deployed)
 
     for attempt in tries:
-        with pytest.raises(ClientError, match="AccessDenied"):
+        with http_let_in(deployed), pytest.raises(ClientError, match="AccessDenied"):
             attempt()
 
 
@@ -290,18 +288,18 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
 
 def test_the_worker_reads_the_owners_folder_and_can_not_write_it(deployed: Account, tmp_path: Path) -> None:
     bucket = outputs_of(deployed)["FilesName"]
-    let_http_in(deployed)
-    deployed.client("s3").put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Be kind.")
-    worker = wearing(deployed, "WorkerRole").client("s3", endpoint_url=deployed.endpoint)
-    S3Folder(lambda: worker, bucket, "agent/").copy(tmp_path)
-    assert (tmp_path / "AGENTS.md").read_bytes() == b"Be kind."
-    asyncio.run(S3Blobs(lambda: worker, bucket).put("telegram:1", b"x", "text/plain"))
-    for role in ("WorkerRole", "DeadLetterRole"):
-        own = wearing(deployed, role).client("s3", endpoint_url=deployed.endpoint)
-        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
-            own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
-        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
-            own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
+    with http_let_in(deployed):
+        deployed.client("s3").put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Be kind.")
+        worker = wearing(deployed, "WorkerRole").client("s3", endpoint_url=deployed.endpoint)
+        S3Folder(lambda: worker, bucket, "agent/").copy(tmp_path)
+        assert (tmp_path / "AGENTS.md").read_bytes() == b"Be kind."
+        asyncio.run(S3Blobs(lambda: worker, bucket).put("telegram:1", b"x", "text/plain"))
+        for role in ("WorkerRole", "DeadLetterRole"):
+            own = wearing(deployed, role).client("s3", endpoint_url=deployed.endpoint)
+            with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+                own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
+            with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+                own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
 
 
 def test_the_deployed_bucket_is_private_and_hears_nobody_without_tls(deployed: Account) -> None:
