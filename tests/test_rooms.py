@@ -120,7 +120,7 @@ def test_what_is_deployed_needs_nothing_that_is_not() -> None:
 
 
 def test_only_the_function_for_other_agents_carries_their_sdk() -> None:
-    for function in ("webhook", "worker", "deadletter", "sandbox"):
+    for function in ("webhook", "worker", "deadletter", "sandbox", "registrar"):
         outside = {name.partition(".")[0] for name in reach([f"handlers.{function}"]).outside}
         assert outside & {"a2a", "google"} == set()
     assert "a2a" in {name.partition(".")[0] for name in reach(["handlers.a2a"]).outside}
@@ -132,3 +132,17 @@ def test_the_webhook_never_loads_the_model_s_the_telegram_or_a_protocol_s_librar
     forbidden = {"anthropic", "telegram", "mcp", "a2a", "pydantic", "aiohttp", "httpx", "httpx2"}
     assert {name.partition(".")[0] for name in webhook.outside} & forbidden == set()
     assert [name for name in webhook.own if is_in(name, "bot.agent", "bot.turn", "bot.tools")] == []
+
+
+def test_the_registrar_carries_no_platform_s_and_no_model_s_library() -> None:
+    registrar = {name.partition(".")[0] for name in reach(["handlers.registrar"]).outside}
+
+    assert {FAMILIES[name] for name in registrar & set(FAMILIES)} == {"aws"}
+
+
+def test_the_registrar_can_answer_before_anything_of_ours_is_loaded() -> None:
+    tops = ast.parse((ROOT / "handlers/registrar.py").read_text()).body
+    names = {alias.name for node in tops if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in tops if isinstance(node, ast.ImportFrom)}
+
+    assert {name.partition(".")[0] for name in names} <= set(sys.stdlib_module_names)

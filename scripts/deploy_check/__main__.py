@@ -17,15 +17,17 @@ from typing import Any
 
 from bot.channels.telegram.parse import KINDS
 from bot.commands import menu
-from scripts.deploy_check.account import denied, everything, log_lines, resources
+from scripts.deploy_check.account import everything, log_lines, resources
 from scripts.deploy_check.queue import EventSource, consuming
 from scripts.deploy_check.report import Report
 from scripts.deploy_check.sam import STACK, Sam
 from scripts.deploy_check.talk import Recorded, Talk
+from scripts.deploy_check.watch import Watch
 from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import Pace
 from simulator.model import DEMO_FEATURES, DEMO_MODEL, ModelServer
+from simulator.serving import serve as serve_app
 from tests.emulator import Account, running_emulator
 from tests.packages.libraries import this_target
 from tests.packages.stack import function_url, http_let_in, outputs_of, wearing
@@ -53,13 +55,14 @@ class Rehearsal:
         self._model = ModelServer(self._brain)
         self._simulator = Simulator(pace=PACE, model=self._model.app)
         self._talk = Talk(self._simulator, self._brain, report)
+        self._watch = Watch(account.endpoint)
 
     async def play(self) -> None:
         report = self._report
         with report.phase("build"):
             await self._sam.build()
-        async with serve(self._simulator) as url:
-            parameters = self._parameters(url)
+        async with serve(self._simulator) as url, serve_app(self._watch) as aws:
+            parameters = self._parameters(url, aws)
             with report.phase("deploy"):
                 self._store_secrets()
                 await self._sam.deploy(parameters)
@@ -70,6 +73,10 @@ class Rehearsal:
             with report.phase("delete"):
                 await self._sam.delete()
                 self._look_at_what_is_left(made)
+            report.same("nothing was denied", self._watch.denied, [])
+
+    async def close(self) -> None:
+        await self._watch.close()
 
     async def _talk_over_an_update(self, made: Mapping[str, str], parameters: Mapping[str, str]) -> None:
         report, webhook = self._report, self._simulator.webhook
@@ -93,7 +100,7 @@ class Rehearsal:
         for name, value in SECRETS.items():
             self._account.client("ssm").put_parameter(Name=f"{PATH}/{name}", Value=value, Type="SecureString")
 
-    def _parameters(self, url: str) -> dict[str, str]:
+    def _parameters(self, url: str, aws: str) -> dict[str, str]:
         return {
             "AllowedUsers": "*",
             "Model": DEMO_MODEL,
@@ -103,7 +110,7 @@ class Rehearsal:
             "TelegramApiBaseUrl": telegram_base_url(url),
             "SlackApiBaseUrl": slack_base_url(url),
             "AnthropicBaseUrl": f"{url}/model",
-            "AwsEndpointUrl": self._account.endpoint,
+            "AwsEndpointUrl": aws,
         }
 
     def _event_source(self, made: Mapping[str, str]) -> EventSource:
@@ -159,7 +166,9 @@ class Rehearsal:
         groups = [name for logical, name in made.items() if logical.endswith("Log")]
         lines = list(log_lines(self._account, groups))
         self._report.add("the functions logged", any(made["WorkerLog"] in line for line in lines), len(lines))
-        self._report.same("nothing was denied", denied(iter(lines)), [])
+        self._report.same(
+            "no function logged an error", [line for line in lines if "[ERROR]" in line or '"ERROR"' in line], []
+        )
         self._report.same("the model refused no request", self._model.refused, [])
 
     def _look_at_what_is_left(self, made: Mapping[str, str]) -> None:
@@ -188,10 +197,13 @@ async def check() -> dict[str, Any]:
         emulator.account() as account,
     ):
         sam = Sam(Path(folder), account.environment, target.arch, target.python)
+        rehearsal = Rehearsal(account, sam, report)
         try:
-            await Rehearsal(account, sam, report).play()
+            await rehearsal.play()
         except Exception as error:  # told with the rest
             report.add("the rehearsal came to its end", False, f"{type(error).__name__}: {error}")
+        finally:
+            await rehearsal.close()
     return report.values()
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from tests.emulator import Account
 
-DENIED = ("AccessDenied", "not authorized", "explicit deny", "Forbidden")
-
 
 def everything(account: Account) -> set[str]:
     """All that a stack of ours could make, as "kind: name"."""
@@ -47,7 +45,3 @@ def log_lines(account: Account, groups: list[str]) -> Iterator[str]:
     for group in groups:
         for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group):
             yield from (f"{group}: {event['message'].rstrip()}" for event in page["events"])
-
-
-def denied(lines: Iterator[str]) -> list[str]:
-    return [line for line in lines if any(word in line for word in DENIED)]

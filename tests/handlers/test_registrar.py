@@ -237,7 +237,7 @@ async def test_an_answer_that_does_not_arrive_is_given_again(stack: Stack) -> No
     ],
 )
 async def test_what_hangs_or_breaks_is_answered_too(
-    stack: Stack, hang: bool, changed: dict[str, str], reason: str
+    stack: Stack, hang: bool, changed: dict[str, Any], reason: str
 ) -> None:
     stack.store(**TOKENS)
     if hang:
@@ -314,7 +314,7 @@ async def test_called_by_hand_it_does_what_the_last_deployment_did_with_the_secr
 
 
 async def test_another_choice_of_parameters_has_another_digest_and_the_same_one_the_same(stack: Stack) -> None:
-    async def digest(**properties: str) -> str:
+    async def digest(**properties: Any) -> str:
         answer = await stack.send("Update", type="Custom::Digest", **properties)
         assert answer["Status"] == "SUCCESS"
         return str(answer["Data"]["Digest"])

@@ -13,6 +13,8 @@ import random
 import sys
 import tempfile
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 from awslambdaric import lambda_runtime_hooks_runner as hooks
 
@@ -20,11 +22,11 @@ from awslambdaric import lambda_runtime_hooks_runner as hooks
 class Context:
     invoked_function_arn = "arn:aws:lambda:eu-central-1:000000000000:function:f:live"
 
-    def get_remaining_time_in_millis(self):
+    def get_remaining_time_in_millis(self) -> int:
         return 30_000
 
 
-def restored(handler, state, event):
+def restored(handler: Callable[[Any, Any], Any], state: Any, event: Any) -> dict[str, Any]:
     random.setstate(state)
     hooks.run_after_restore()
     answer = handler(event, Context())
@@ -32,7 +34,7 @@ def restored(handler, state, event):
     return {"answer": answer, "names": names}
 
 
-def main():
+def main() -> None:
     module, *events = sys.argv[1:]
     handler = importlib.import_module(module).handler
     hooks.run_before_snapshot()

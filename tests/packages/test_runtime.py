@@ -267,7 +267,7 @@ def restored_twice(package: Path, function: str, environment: dict[str, str], ev
     begun = lambda_environment(package, f"handlers.{function}.handler") | {
         "AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"
     }
-    program = [LAMBDA_PYTHON, RESTORED_TWICE, f"handlers.{function}", *map(json.dumps, events)]
+    program = [str(LAMBDA_PYTHON), str(RESTORED_TWICE), f"handlers.{function}", *map(json.dumps, events)]
     run = subprocess.run(program, env=begun | environment, cwd=package, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]

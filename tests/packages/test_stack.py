@@ -22,10 +22,12 @@ from bot.messages import Inbound, Person, Place, Profile, Summary, ToolRun, Turn
 from bot.ports import Change, Receipt
 from bot.reminding import Reminders, fire
 from bot.sandbox.port import CanNotRun, Item, Job
+from scripts.deploy_check.watch import Watch
 from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.script import call, scripted, text
+from simulator.serving import serve as serve_app
 from simulator.world import Message
 from tests.clock import FakeClock
 from tests.emulator import Account, running_emulator
@@ -300,6 +302,28 @@ def test_the_worker_reads_the_owners_folder_and_can_not_write_it(deployed: Accou
                 own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
             with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
                 own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
+
+
+async def test_the_rehearsal_sees_what_a_role_may_not_do_and_hands_everything_else_on(deployed: Account) -> None:
+    watch, bucket = Watch(deployed.endpoint), outputs_of(deployed)["FilesName"]
+
+    def use(url: str) -> None:
+        worker, sandbox = (wearing(deployed, role) for role in ("WorkerRole", "SandboxRole"))
+        files = worker.client("s3", endpoint_url=url)
+        files.put_object(Bucket=bucket, Key="telegram_3a9/a b", Body=b"words", ContentType="text/plain")
+        assert files.head_object(Bucket=bucket, Key="telegram_3a9/a b")["ContentLength"] == 5
+        assert files.get_object(Bucket=bucket, Key="telegram_3a9/a b")["Body"].read() == b"words"
+        assert files.list_objects_v2(Bucket=bucket, Prefix="telegram_3a9/")["KeyCount"] == 1
+        assert watch.denied == []
+        with pytest.raises(ClientError, match="AccessDenied"):
+            sandbox.client("dynamodb", endpoint_url=url).scan(TableName=outputs_of(deployed)["TableName"])
+
+    async with serve_app(watch) as url:
+        with http_let_in(deployed):
+            await asyncio.to_thread(use, url)
+        await watch.close()
+    (denied,) = watch.denied
+    assert "dynamodb:Scan" in denied
 
 
 def test_the_deployed_bucket_is_private_and_hears_nobody_without_tls(deployed: Account) -> None:
