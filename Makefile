@@ -134,10 +134,15 @@ build-A2AFunction: .venv/build/.ready
 build-RegistrarFunction: .venv/build/.ready
 	$(BUILD) registrar "$(ARTIFACTS_DIR)" $(FOR)
 
-# Everything that the check would download is fetched by the environments before it. Linux only, as Lambda is.
+# Linux only, as Lambda is. What it would download is fetched by the environments before it.
 .PHONY: deploy-check
-deploy-check: .venv/dev/.ready .venv/emulator/.ready .venv/sam/.ready .venv/lambda/.ready .venv/build/.ready ## Deploy on a local AWS, talk, update, delete; some minutes, prints JSON
+ifeq ($(shell uname -s),Linux)
+deploy-check: .venv/dev/.ready .venv/emulator/.ready .venv/sam/.ready .venv/lambda/.ready .venv/build/.ready ## Deploy on a local AWS, talk, update, delete: some minutes; prints JSON
 	@.venv/dev/bin/python -m scripts.deploy_check
+else
+deploy-check:
+	@echo "Not Linux: the Lambda packages can not run here. Use a Linux machine, or a container with one."; exit 1
+endif
 
 ##### Keep
 
