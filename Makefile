@@ -11,7 +11,7 @@ PYTHON := $(or $(PYTHON),$(shell for python in python3 python3.14 python3.13 pyt
 
 # What the Lambda packages are built for: arm64 costs a fifth less on AWS; x86_64 is for trying them on most laptops.
 ARCH ?= arm64
-RUNTIME ?= 3.13
+LAMBDA_RUNTIME ?= 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SAM_CLI_TELEMETRY := 0
@@ -110,7 +110,7 @@ endif
 ##### Deploy
 
 BUILD = .venv/build/bin/python -m scripts.build
-FOR = --arch $(ARCH) --python $(RUNTIME)
+FOR = --arch $(ARCH) --python $(LAMBDA_RUNTIME)
 
 .PHONY: build
 build: .venv/build/.ready ## Build the Lambda packages into .build/<ARCH>/ (ARCH=arm64 or x86_64)

@@ -28,7 +28,7 @@ class Sam:
         self._folder = folder
         self._built = folder / "built"
         self._arch = arch
-        own = {"HOME": str(folder), "SAM_CLI_TELEMETRY": "0", "ARCH": arch, "RUNTIME": python}
+        own = {"HOME": str(folder), "SAM_CLI_TELEMETRY": "0", "ARCH": arch, "LAMBDA_RUNTIME": python}
         self._environment = {"PATH": os.environ["PATH"], **account, **own}
 
     async def build(self) -> None:
