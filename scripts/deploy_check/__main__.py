@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.channels.telegram.parse import KINDS
 from bot.commands import menu
-from scripts.deploy_check.account import everything, log_lines, resources
+from scripts.deploy_check.account import everything, failures, log_lines, resources
 from scripts.deploy_check.queue import EventSource, consuming
 from scripts.deploy_check.report import Report
 from scripts.deploy_check.sam import STACK, Sam
@@ -201,7 +201,8 @@ async def check() -> dict[str, Any]:
         try:
             await rehearsal.play()
         except Exception as error:  # told with the rest
-            report.add("the rehearsal came to its end", False, f"{type(error).__name__}: {error}")
+            why = "; ".join(failures(account, STACK)) or str(error)
+            report.add("the rehearsal came to its end", False, f"{type(error).__name__}: {why}")
         finally:
             await rehearsal.close()
     return report.values()

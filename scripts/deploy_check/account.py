@@ -40,6 +40,17 @@ def resources(account: Account, stack: str) -> dict[str, str]:
     return {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in described}
 
 
+def failures(account: Account, stack: str) -> list[str]:
+    """What CloudFormation could not do, and why; [] where there is no such stack."""
+    cloudformation = account.client("cloudformation")
+    try:
+        events = cloudformation.describe_stack_events(StackName=stack)["StackEvents"]
+    except cloudformation.exceptions.ClientError:
+        return []
+    failed = [each for each in events if each["ResourceStatus"].endswith("_FAILED")]
+    return [f"{each['LogicalResourceId']}: {each.get('ResourceStatusReason', '')}" for each in failed]
+
+
 def log_lines(account: Account, groups: list[str]) -> Iterator[str]:
     logs: Any = account.client("logs")
     for group in groups:
