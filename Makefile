@@ -11,6 +11,7 @@ PYTHON := $(or $(PYTHON),$(shell for python in python3 python3.14 python3.13 pyt
 
 # What the Lambda packages are built for: arm64 costs a fifth less on AWS; x86_64 is for trying them on most laptops.
 ARCH ?= arm64
+# The Python that runs them there, as infra/template.yaml says it.
 LAMBDA_RUNTIME ?= 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

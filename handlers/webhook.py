@@ -148,7 +148,8 @@ class Invocation(Protocol):
 def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
-    All is made at the first event: importing this module reads no environment and asks nobody anything.
+    All is made at the first event: importing this module asks nobody anything, and reads the environment only where a
+    snapshot is taken.
     """
     event_loop()
     function = _made()
