@@ -11,6 +11,8 @@ PYTHON := $(or $(PYTHON),$(shell for python in python3 python3.14 python3.13 pyt
 
 # What the Lambda packages are built for: arm64 costs a fifth less on AWS; x86_64 is for trying them on most laptops.
 ARCH ?= arm64
+# The Python that runs them there, as infra/template.yaml says it.
+LAMBDA_RUNTIME ?= 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SAM_CLI_TELEMETRY := 0
@@ -112,27 +114,40 @@ endif
 
 ##### Deploy
 
+BUILD = .venv/build/bin/python -m scripts.build
+FOR = --arch $(ARCH) --python $(LAMBDA_RUNTIME)
+
 .PHONY: build
 build: .venv/build/.ready ## Build the Lambda packages into .build/<ARCH>/ (ARCH=arm64 or x86_64)
 	rm -rf .build/$(ARCH)
-	.venv/build/bin/python -m scripts.build webhook .build/$(ARCH)/webhook --arch $(ARCH)
-	.venv/build/bin/python -m scripts.build worker .build/$(ARCH)/worker --arch $(ARCH)
-	.venv/build/bin/python -m scripts.build deadletter .build/$(ARCH)/deadletter --arch $(ARCH)
-	.venv/build/bin/python -m scripts.build sandbox .build/$(ARCH)/sandbox --arch $(ARCH)
-	.venv/build/bin/python -m scripts.build a2a .build/$(ARCH)/a2a --arch $(ARCH)
+	for function in webhook worker deadletter sandbox a2a registrar; do \
+		$(BUILD) $$function .build/$(ARCH)/$$function $(FOR) || exit 1; done
 
 # Called by `sam build`, which names the functions as infra/template.yaml does and says where to put them.
-.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction build-SandboxFunction build-A2AFunction
+.PHONY: build-WebhookFunction build-WorkerFunction build-DeadLetterFunction build-SandboxFunction build-A2AFunction \
+	build-RegistrarFunction
 build-WebhookFunction: .venv/build/.ready
-	.venv/build/bin/python -m scripts.build webhook "$(ARTIFACTS_DIR)" --arch $(ARCH)
+	$(BUILD) webhook "$(ARTIFACTS_DIR)" $(FOR)
 build-WorkerFunction: .venv/build/.ready
-	.venv/build/bin/python -m scripts.build worker "$(ARTIFACTS_DIR)" --arch $(ARCH)
+	$(BUILD) worker "$(ARTIFACTS_DIR)" $(FOR)
 build-DeadLetterFunction: .venv/build/.ready
-	.venv/build/bin/python -m scripts.build deadletter "$(ARTIFACTS_DIR)" --arch $(ARCH)
+	$(BUILD) deadletter "$(ARTIFACTS_DIR)" $(FOR)
 build-SandboxFunction: .venv/build/.ready
-	.venv/build/bin/python -m scripts.build sandbox "$(ARTIFACTS_DIR)" --arch $(ARCH)
+	$(BUILD) sandbox "$(ARTIFACTS_DIR)" $(FOR)
 build-A2AFunction: .venv/build/.ready
-	.venv/build/bin/python -m scripts.build a2a "$(ARTIFACTS_DIR)" --arch $(ARCH)
+	$(BUILD) a2a "$(ARTIFACTS_DIR)" $(FOR)
+build-RegistrarFunction: .venv/build/.ready
+	$(BUILD) registrar "$(ARTIFACTS_DIR)" $(FOR)
+
+# Linux only, as Lambda is. What it would download is fetched by the environments before it.
+.PHONY: deploy-check
+ifeq ($(shell uname -s),Linux)
+deploy-check: .venv/dev/.ready .venv/emulator/.ready .venv/sam/.ready .venv/lambda/.ready .venv/build/.ready ## Deploy on a local AWS, talk, update, delete: some minutes; prints JSON
+	@.venv/dev/bin/python -m scripts.deploy_check
+else
+deploy-check:
+	@echo "Not Linux: the Lambda packages can not run here. Use a Linux machine, or a container with one."; exit 1
+endif
 
 ##### Keep
 

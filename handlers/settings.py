@@ -128,6 +128,7 @@ class Settings(Struct, frozen=True):
     aws_endpoint_url: str = ""  # a local emulator; empty means AWS
     kabar_keep_days: int = 0  # a conversation that nobody used for so long is deleted; 0 keeps all for ever
     kabar_secrets_path: str = ""  # SSM path of the secrets, such as /kabar/prod
+    kabar_stack: str = ""  # the CloudFormation stack, of which the registrar asks the bot's address
 
     # How it behaves in chats: whether a Slack thread in which it was named once is to it from then on (on, off);
     # whether unfinished text is a draft in Telegram's private chats (on), or a message that is edited (off).

@@ -35,6 +35,7 @@ from handlers.door import AwsParts, Door, Doors, DoorSource, aws_parts, aws_seal
 from handlers.installs import install_routes
 from handlers.loop import close_loop, event_loop, run
 from handlers.settings import Settings
+from handlers.snapshot import prepare
 from handlers.watching import begin_watching, watched
 
 log = logging.getLogger(__name__)
@@ -185,12 +186,11 @@ class Invocation(Protocol):
 def handler(event: Any, context: Invocation) -> Any:
     """Lambda's entry point: function URL and HTTP API events, and the schedule's ``{"sweep": true}``.
 
-    All is made at the first event: importing this module reads no environment and asks nobody anything.
+    All is made at the first event: importing this module asks nobody anything, and reads the environment only where a
+    snapshot is taken.
     """
     event_loop()
-    if not _function:
-        _function.append(_made(os.environ))
-    function = _function[0]
+    function = _made()
     if due := event.get("due"):
         return run(_fire(function, due.get("bot", ""), due, context.invoked_function_arn))
     if event.get("sweep"):
@@ -198,7 +198,13 @@ def handler(event: Any, context: Invocation) -> Any:
     return function.http(event, cast(Any, context))
 
 
-def _made(environment: Mapping[str, str]) -> Function:
+def _made() -> Function:
+    if not _function:
+        _function.append(_for(os.environ))
+    return _function[0]
+
+
+def _for(environment: Mapping[str, str]) -> Function:
     every = every_bot(environment)
     common = every[""]
     begin_watching(common)
@@ -256,3 +262,17 @@ def forget() -> None:
     while _function:
         _function.pop().aws.close()
     close_loop()
+
+
+def _warm() -> Aws:
+    import bot.adapters.eventbridge_scheduler
+    import bot.channels.slack.receive
+    import bot.reminding  # noqa: F401  # what some events load
+
+    aws = _made().aws
+    for service in ("ssm", "scheduler"):
+        aws.client(service)
+    return aws
+
+
+prepare(_warm)

@@ -35,12 +35,13 @@ from bot.sandbox.port import Sandbox
 from bot.tasks import first_of
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
-from handlers.aws import Aws, Secrets
+from handlers.aws import CONFIG, Aws, Secrets
 from handlers.bots import bot_settings, current_settings, environment_of, every_bot, secrets_of
 from handlers.door import aws_parts, aws_seal, aws_secrets
 from handlers.loop import close_loop, run
 from handlers.servers import make_servers
 from handlers.settings import Settings
+from handlers.snapshot import prepare
 from handlers.watching import begin_watching, watched
 from handlers.workshop import Parts, Workshop, local_sandbox, make_workshop
 
@@ -248,6 +249,12 @@ class Worker:
             await bench.close()
         self._aws.close()
 
+    def clients(self, services: Sequence[str]) -> Aws:
+        """Those of these services made too, although nobody needs them yet."""
+        for service in services:
+            self._aws.client(service, PATIENT if service == "lambda" else CONFIG)
+        return self._aws
+
     async def _keep_hidden(self, receipt: str | None) -> None:
         while True:
             await self._hide(receipt, HIDE)
@@ -307,3 +314,16 @@ def forget() -> None:
     while _worker:
         run(_worker.pop().close())
     close_loop()
+
+
+def _warm() -> Aws:
+    import bot.channels.slack.home
+    import bot.channels.slack.send
+    import bot.channels.telegram.send  # what some events load
+
+    if any(Path(each.kabar_agent_dir, "mcp.json").is_file() for each in every_bot(os.environ).values()):
+        import bot.adapters.mcp_client  # noqa: F401
+    return environment_worker().clients(("ssm", "s3", "scheduler", "lambda"))
+
+
+prepare(_warm)

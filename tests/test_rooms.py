@@ -121,7 +121,7 @@ def test_what_is_deployed_needs_nothing_that_is_not() -> None:
 
 
 def test_only_the_function_for_other_agents_carries_their_sdk() -> None:
-    for function in ("webhook", "worker", "deadletter", "sandbox"):
+    for function in ("webhook", "worker", "deadletter", "sandbox", "registrar"):
         outside = {name.partition(".")[0] for name in reach([f"handlers.{function}"]).outside}
         assert outside & {"a2a", "google"} == set()
     assert "a2a" in {name.partition(".")[0] for name in reach(["handlers.a2a"]).outside}
@@ -139,3 +139,17 @@ def test_only_the_adapter_for_it_knows_open_telemetry() -> None:
     known = [module for module in modules(*TOPS) if "opentelemetry" in libraries(module)]
 
     assert known == ["bot.adapters.otel_tracing"]
+
+
+def test_the_registrar_carries_no_platform_s_and_no_model_s_library() -> None:
+    registrar = {name.partition(".")[0] for name in reach(["handlers.registrar"]).outside}
+
+    assert {FAMILIES[name] for name in registrar & set(FAMILIES)} == {"aws"}
+
+
+def test_the_registrar_can_answer_before_anything_of_ours_is_loaded() -> None:
+    tops = ast.parse((ROOT / "handlers/registrar.py").read_text()).body
+    names = {alias.name for node in tops if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in tops if isinstance(node, ast.ImportFrom)}
+
+    assert {name.partition(".")[0] for name in names} <= set(sys.stdlib_module_names)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -15,8 +16,10 @@ from tests.packages.runtime_api import Runtime
 Packages = Callable[[str, str], Package]
 """A function's package by its name ("webhook") and an architecture ("arm64")."""
 
-StartFunction = Callable[[str, Mapping[str, str]], Runtime]
-"""A function's runtime, not yet started, by its name and its environment."""
+
+class StartFunction(Protocol):
+    def __call__(self, function: str, environment: Mapping[str, str], *, snapshot: bool = False) -> Runtime:
+        """A function's runtime, not yet started, by its name and its environment."""
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +43,9 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
 def start_function(packages: Packages) -> StartFunction:
     """``with start_function("webhook", {...}) as runtime: runtime.invoke(event)``"""
 
-    def start(function: str, environment: Mapping[str, str]) -> Runtime:
+    def start(function: str, environment: Mapping[str, str], *, snapshot: bool = False) -> Runtime:
         package = packages(function, this_target().arch).path
-        return Runtime(package, f"handlers.{function}.handler", Path(LAMBDA_PYTHON), environment)
+        handler = f"handlers.{function}.handler"
+        return Runtime(package, handler, Path(LAMBDA_PYTHON), environment, snapshot=snapshot)
 
     return start

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -46,6 +46,10 @@ class Idle(Struct, frozen=True):
     at: float
 
 
+class Frozen(Struct, frozen=True):
+    """The function has begun, and waits for what comes after its snapshot."""
+
+
 class Answer(Struct, frozen=True):
     body: bytes
 
@@ -59,6 +63,9 @@ class Ended(Struct, frozen=True):
     """The function's process is gone."""
 
 
+News = TypeVar("News", Idle, Frozen)
+
+
 class RuntimeApi(ThreadingHTTPServer):
     """Hands out ``events`` and reports in ``news`` what the function did, in order."""
 
@@ -67,7 +74,8 @@ class RuntimeApi(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Request)
         self.events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self.news: queue.SimpleQueue[Idle | Answer | Failure | Ended] = queue.SimpleQueue()
+        self.restores: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self.news: queue.SimpleQueue[Idle | Frozen | Answer | Failure | Ended] = queue.SimpleQueue()
 
     @property
     def address(self) -> str:
@@ -80,7 +88,17 @@ class _Request(BaseHTTPRequestHandler):
     server: RuntimeApi
 
     def do_GET(self) -> None:
-        """``/runtime/invocation/next``: wait for an event, for as long as it takes."""
+        """``/runtime/invocation/next``: wait for an event, for as long as it takes; ``/runtime/restore/next``: for the
+        end of the snapshot."""
+        if self.path.endswith("/restore/next"):
+            self.server.news.put(Frozen())
+            if not self.server.restores.get():
+                self.close_connection = True
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         self.server.news.put(Idle(time.perf_counter()))
         event = self.server.events.get()
         if event is None:
@@ -126,7 +144,7 @@ class Runtime:
 
     ``python`` is an interpreter that has awslambdaric. ``environment`` adds to what Lambda itself sets; nothing of this
     process's own environment is passed on. ``timeout`` is the function's, in seconds: an event that takes longer ends
-    the process, as on AWS.
+    the process, as on AWS. With ``snapshot`` it begins as SnapStart's functions do, and waits for ``restore``.
     """
 
     def __init__(
@@ -136,10 +154,14 @@ class Runtime:
         python: Path,
         environment: Mapping[str, str] | None = None,
         timeout: float = 30.0,
+        *,
+        snapshot: bool = False,
     ) -> None:
         self._package = package
+        self._snapshot = snapshot
         self._command = [str(python), "-m", "awslambdaric", handler]
-        self._environment = {**_lambda_environment(package, handler), **(environment or {})}
+        begins = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start" if snapshot else "on-demand"}
+        self._environment = {**lambda_environment(package, handler), **begins, **(environment or {})}
         self._timeout = timeout
         self._pieces: list[bytes] = []
         self.start_seconds = 0.0
@@ -160,7 +182,10 @@ class Runtime:
         self._reading = threading.Thread(target=self._read_log, daemon=True)
         self._reading.start()
         try:
-            self.start_seconds = self._wait_until_idle(START_WAIT).at - started
+            if self._snapshot:
+                self._wait_for(Frozen, START_WAIT)
+            else:
+                self.start_seconds = self._wait_until_idle(START_WAIT).at - started
         except BaseException:
             self._end()
             raise
@@ -186,6 +211,20 @@ class Runtime:
         pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def address(self) -> str:
+        """Of the Runtime API."""
+        return self._api.address
+
+    def restore(self) -> None:
+        """The snapshot is over; returns once the function asks for its first event."""
+        self._api.restores.put(True)
+        self._wait_until_idle(START_WAIT)
+
     def invoke(self, event: Any) -> Any:
         """What the handler returned, decoded, once the function is idle again; FunctionFailed where it raised."""
         deadline_ms = int((time.time() + self._timeout) * 1000)
@@ -199,13 +238,16 @@ class Runtime:
         return json.loads(news.body)
 
     def _wait_until_idle(self, seconds: float) -> Idle:
+        return self._wait_for(Idle, seconds)
+
+    def _wait_for(self, kind: type[News], seconds: float) -> News:
         news = self._next_news(seconds)
         if isinstance(news, Failure):
             raise FunctionFailed(news.kind, news.message)
-        assert isinstance(news, Idle), news
+        assert isinstance(news, kind), news
         return news
 
-    def _next_news(self, seconds: float) -> Idle | Answer | Failure:
+    def _next_news(self, seconds: float) -> Idle | Frozen | Answer | Failure:
         try:
             news = self._api.news.get(timeout=seconds)
         except queue.Empty:
@@ -228,12 +270,13 @@ class Runtime:
         assert self._process.stdout
         self._process.stdout.close()
         self._api.events.put(None)
+        self._api.restores.put(False)
         self._api.shutdown()
         self._serving.join(5)
         self._api.server_close()
 
 
-def _lambda_environment(package: Path, handler: str) -> dict[str, str]:
+def lambda_environment(package: Path, handler: str) -> dict[str, str]:
     """What a function finds on AWS ("Defined runtime environment variables"), with credentials that open nothing."""
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",

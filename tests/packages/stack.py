@@ -10,7 +10,8 @@ import asyncio
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,16 @@ def wearing(account: Account, role: str) -> boto3.session.Session:
     return boto3.session.Session(worn["AccessKeyId"], worn["SecretAccessKey"], worn["SessionToken"], REGION)
 
 
-def let_http_in(account: Account) -> None:
-    """The emulator speaks no TLS, and the bucket's policy lets in nothing else."""
-    account.client("s3").delete_bucket_policy(Bucket=outputs_of(account)["FilesName"])
+@contextmanager
+def http_let_in(account: Account) -> Iterator[None]:
+    """The emulator speaks no TLS, and the bucket's policy lets in nothing else: for as long as the block runs."""
+    s3, bucket = account.client("s3"), outputs_of(account)["FilesName"]
+    policy = s3.get_bucket_policy(Bucket=bucket)["Policy"]
+    s3.delete_bucket_policy(Bucket=bucket)
+    try:
+        yield
+    finally:
+        s3.put_bucket_policy(Bucket=bucket, Policy=policy)
 
 
 def outputs_of(account: Account) -> dict[str, str]:
@@ -63,20 +71,30 @@ def outputs_of(account: Account) -> dict[str, str]:
 
 
 def _deploy(account: Account, packages: Mapping[str, Path], parameters: Mapping[str, str]) -> str:
-    template = read_template()
-    template["Globals"]["Function"]["Runtime"] = "provided.al2023"
-    secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
-    secrets["Resource"] = "*"
-    schedules = template["Resources"]["KeepSchedules"]["Properties"]["PolicyDocument"]["Statement"][0]
-    schedules["Resource"]["Fn::Sub"] = schedules["Resource"]["Fn::Sub"].replace("${Schedules}", "default")
+    template = for_the_emulator(read_template())
     s3 = account.client("s3")
     s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": REGION})
     for function, package in packages.items():
         s3.put_object(Bucket=CODE, Key=function, Body=_zipped(package))
         template["Resources"][function]["Properties"]["CodeUri"] = {"Bucket": CODE, "Key": function}
     create_stack(account, template, parameters)
+    return function_url(account)
+
+
+def function_url(account: Account) -> str:
+    """The webhook's, where the emulator has it."""
     url_id = outputs_of(account)["TelegramWebhook"].removeprefix("https://").partition(".")[0]
     return f"{account.endpoint}/_aws/lambda-url/{url_id}"
+
+
+def for_the_emulator(template: dict[str, Any]) -> dict[str, Any]:
+    """What is said above of its functions, secrets and schedules."""
+    template["Globals"]["Function"]["Runtime"] = "provided.al2023"
+    secrets = template["Resources"]["ReadSecrets"]["Properties"]["PolicyDocument"]["Statement"][0]
+    secrets["Resource"] = "*"
+    schedules = template["Resources"]["KeepSchedules"]["Properties"]["PolicyDocument"]["Statement"][0]
+    schedules["Resource"]["Fn::Sub"] = schedules["Resource"]["Fn::Sub"].replace("${Schedules}", "default")
+    return template
 
 
 def create_stack(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:

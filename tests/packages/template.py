@@ -1,5 +1,6 @@
 """infra/template.yaml as values."""
 
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -9,9 +10,9 @@ from scripts.imports import ROOT
 Node = dict[str, Any]
 
 
-def read_template() -> Node:
+def read_template(file: Path = ROOT / "infra/template.yaml") -> Node:
     """The template in CloudFormation's long form: ``!GetAtt Table.Arn`` is ``{"Fn::GetAtt": ["Table", "Arn"]}``."""
-    template: Node = yaml.load((ROOT / "infra/template.yaml").read_text(), _Loader)
+    template: Node = yaml.load(file.read_text(), _Loader)
     return template
 
 

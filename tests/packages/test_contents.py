@@ -88,6 +88,7 @@ def test_every_module_is_compiled_so_that_lambda_takes_it_unseen(packages: Packa
         ("deadletter", 155_000_000),
         ("sandbox", 190_000_000),
         ("a2a", 80_000_000),
+        ("registrar", 25_000_000),
     ],
 )
 @pytest.mark.parametrize("arch", MACHINES)

@@ -4,8 +4,13 @@ import asyncio
 import hashlib
 import hmac
 import json
+import socket
+import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +30,10 @@ from simulator.serving import serve as serve_app
 from tests.bots import results
 from tests.emulator import Account
 from tests.mcp.server import make_server
-from tests.packages.conftest import StartFunction
+from tests.packages.conftest import Packages, StartFunction
 from tests.packages.events import http_event, sqs_event, telegram_update
-from tests.packages.runtime_api import FunctionFailed, Runtime
+from tests.packages.libraries import LAMBDA_PYTHON, this_target
+from tests.packages.runtime_api import FunctionFailed, Runtime, lambda_environment
 
 pytestmark = pytest.mark.packages
 
@@ -39,6 +45,7 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "of-no-account",
     "KABAR_A2A_KEYS": "weather:a-key-of-the-weather",
 }
+RESTORED_TWICE = Path(__file__).with_name("restored_twice.py")
 JSON = {"content-type": "application/json"}
 
 
@@ -160,6 +167,131 @@ def test_a_wake_with_nothing_to_do_ends_well_in_a_warm_process_too(
     answers = [worker.invoke(sqs_event(message)) for message in waiting_wakes(aws, environment["KABAR_QUEUE_URL"])]
 
     assert answers == [{"batchItemFailures": []}] * 3
+
+
+@pytest.mark.parametrize("function", ["webhook", "worker"])
+def test_a_snapshot_holds_no_connection_and_one_that_can_not_be_made_says_why(
+    start_function: StartFunction, environment: dict[str, str], function: str
+) -> None:
+    with start_function(function, environment, snapshot=True) as runtime:
+        assert connections(runtime.pid) == [runtime.address]
+    with pytest.raises(FunctionFailed, match="KABAR_TABLE and KABAR_QUEUE_URL"):
+        start_function(function, {}, snapshot=True).__enter__()
+
+
+def test_a_function_restored_from_its_snapshot_knows_the_secrets_of_now_and_lets_messages_in(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    with start_function("webhook", environment, snapshot=True) as webhook:
+        rotate(aws, "TELEGRAM_WEBHOOK_SECRET", "another-secret")
+        webhook.restore()
+        before = webhook.invoke(telegram_event(1, "hello"))
+        after = webhook.invoke(telegram_event(2, "hello", "another-secret"))
+
+    assert (before["statusCode"], after["statusCode"]) == (401, 200)
+    assert len(waiting_wakes(aws, environment["KABAR_QUEUE_URL"])) == 1
+
+
+def test_a_function_restored_long_after_its_snapshot_has_itself_given_other_credentials(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    """Here an access key is an account: with those of its beginning the function would find nothing."""
+    with credentials("111111111111") as giver:
+        uri = f"http://127.0.0.1:{giver.server_port}/"
+        lent = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": uri}
+        with start_function("webhook", environment | lent, snapshot=True) as webhook:
+            assert giver.given == ["111111111111"]
+            giver.next = aws.environment["AWS_ACCESS_KEY_ID"]
+            webhook.restore()
+            answer = webhook.invoke(telegram_event(1, "hello"))
+
+    assert (answer["statusCode"], giver.given[-1]) == (200, aws.environment["AWS_ACCESS_KEY_ID"])
+
+
+def test_a_worker_restored_from_its_snapshot_answers(
+    start_function: StartFunction, environment: dict[str, str], aws: Account
+) -> None:
+    [wake] = sent_wakes(aws, environment["KABAR_QUEUE_URL"], "telegram:1")
+    with start_function("worker", environment, snapshot=True) as worker:
+        worker.restore()
+        assert worker.invoke(sqs_event(wake)) == {"batchItemFailures": []}
+
+
+def test_what_a_snapshot_restored_twice_makes_has_two_names(
+    packages: Packages, environment: dict[str, str], aws: Account
+) -> None:
+    webhook = [telegram_event(number, "hello") for number in (1, 2)]
+    worker = [sqs_event(wake) for wake in sent_wakes(aws, environment["KABAR_QUEUE_URL"], "telegram:8", "telegram:9")]
+    for function, events in {"webhook": webhook, "worker": worker}.items():
+        one, other = restored_twice(packages(function, this_target().arch).path, function, environment, events)
+        assert [name for name in one["names"] if name in other["names"]] == []
+        assert one["answer"].get("statusCode", 200) == other["answer"].get("statusCode", 200) == 200
+    assert {each["pk"]["S"] for each in aws.client("dynamodb").scan(TableName="conversations")["Items"]} >= {
+        "C#telegram:42"
+    }
+
+
+class Giver(ThreadingHTTPServer):
+    """Gives credentials as Lambda does where snapshots are taken: good for some minutes. ``given`` are their keys."""
+
+    def __init__(self, first: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Giving)
+        self.next = first
+        self.given: list[str] = []
+
+
+class _Giving(BaseHTTPRequestHandler):
+    server: Giver
+
+    def do_GET(self) -> None:
+        self.server.given.append(self.server.next)
+        ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 300))
+        keys = {"AccessKeyId": self.server.next, "SecretAccessKey": "none", "Token": "none", "Expiration": ends}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(keys).encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def credentials(first: str) -> Iterator[Giver]:
+    with Giver(first) as giver:
+        threading.Thread(target=giver.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield giver
+        giver.shutdown()
+
+
+def restored_twice(package: Path, function: str, environment: dict[str, str], events: list[Any]) -> list[Any]:
+    begun = lambda_environment(package, f"handlers.{function}.handler") | {
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"
+    }
+    program = [str(LAMBDA_PYTHON), str(RESTORED_TWICE), f"handlers.{function}", *map(json.dumps, events)]
+    run = subprocess.run(program, env=begun | environment, cwd=package, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+
+
+def connections(pid: int) -> list[str]:
+    """Where this process's open TCP connections end."""
+    own = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    ends = [row[2] for row in rows if f"socket:[{row[9]}]" in own]
+    return [f"{socket.inet_ntoa(bytes.fromhex(end[:8])[::-1])}:{int(end[9:], 16)}" for end in ends]
+
+
+def rotate(aws: Account, name: str, value: str) -> None:
+    aws.client("ssm").put_parameter(Name=f"/kabar/test/{name}", Value=value, Type="SecureString", Overwrite=True)
+
+
+def sent_wakes(aws: Account, queue_url: str, *conversations: str) -> list[dict[str, Any]]:
+    for name in conversations:
+        body = json.dumps({"conversation": name, "reason": "lost"})
+        aws.client("sqs").send_message(
+            QueueUrl=queue_url, MessageBody=body, MessageGroupId=name, MessageDeduplicationId=name
+        )
+    return waiting_wakes(aws, queue_url)
 
 
 def test_a_function_that_lacks_its_settings_says_which(start_function: StartFunction) -> None:

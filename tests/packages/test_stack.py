@@ -22,16 +22,18 @@ from bot.messages import Inbound, Person, Place, Profile, Summary, ToolRun, Turn
 from bot.ports import Change, Receipt
 from bot.reminding import Reminders, fire
 from bot.sandbox.port import CanNotRun, Item, Job
+from scripts.deploy_check.watch import Watch
 from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
 from simulator.deliver import QUICK
 from simulator.script import call, scripted, text
+from simulator.serving import serve as serve_app
 from simulator.world import Message
 from tests.clock import FakeClock
 from tests.emulator import Account, running_emulator
 from tests.packages.conftest import Packages
 from tests.packages.libraries import this_target
-from tests.packages.stack import deploy, let_http_in, outputs_of, wearing
+from tests.packages.stack import deploy, http_let_in, outputs_of, wearing
 
 pytestmark = [pytest.mark.packages, pytest.mark.timeout(240)]
 
@@ -43,6 +45,7 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "of-no-account",
 }
 FUNCTIONS = ("WebhookFunction", "WorkerFunction", "DeadLetterFunction", "SandboxFunction", "A2AFunction")
+"""Those that the deployment itself does not call."""
 FOREVER = 3_000_000_000_000
 WAIT = 90.0
 """Seconds for the first answer: both functions start for it, on a machine that runs other tests too."""
@@ -64,6 +67,7 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
                     "WebhookFunction": packages("webhook", arch).path,
                     "WorkerFunction": packages("worker", arch).path,
                     "DeadLetterFunction": packages("deadletter", arch).path,
+                    "RegistrarFunction": packages("registrar", arch).path,
                     "SandboxFunction": no_code,
                     "A2AFunction": no_code,
                 },
@@ -76,29 +80,30 @@ async def test_a_deployed_stack_answers_in_telegram_and_in_slack_with_no_more_ri
                     "AwsEndpointUrl": emulator.endpoint,
                 },
             )
-            let_http_in(account)
             simulator.connect(url)
 
-            await simulator.telegram.say("1001", "ann", "What is 6*7?")
-            await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "It is 42.", WAIT)
-            await simulator.slack.say("D0ANN", "ann", "hello")
-            await simulator.slack.wait_for(lambda seen: seen.is_bot and "Hello from Slack." in _shown(seen), WAIT)
+            with http_let_in(account):
+                await simulator.telegram.say("1001", "ann", "What is 6*7?")
+                await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "It is 42.", WAIT)
+                await simulator.slack.say("D0ANN", "ann", "hello")
+                await simulator.slack.wait_for(lambda seen: seen.is_bot and "Hello from Slack." in _shown(seen), WAIT)
 
 
-@pytest.fixture
-def no_code(tmp_path: Path) -> Path:
-    folder = tmp_path / "no_code"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def no_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("no_code")
     (folder / "empty.py").touch()
     return folder
 
 
-@pytest.fixture
-def deployed(no_code: Path) -> Iterator[Account]:
-    """The stack without its code."""
+@pytest.fixture(scope="module")
+def deployed(packages: Packages, no_code: Path) -> Iterator[Account]:
+    """The stack without its code, but for what the deployment calls."""
+    arch = this_target().arch
+    code = {**dict.fromkeys(FUNCTIONS, no_code), "RegistrarFunction": packages("registrar", arch).path}
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
-        parameters = {"Arch": this_target().arch, "AgentPrefix": "agent/", "AgentToAgent": "on"}
-        asyncio.run(deploy(account, dict.fromkeys(FUNCTIONS, no_code), parameters))
+        chosen = {"Arch": arch, "AgentPrefix": "agent/", "AgentToAgent": "on", "AwsEndpointUrl": emulator.endpoint}
+        asyncio.run(deploy(account, code, chosen))
         yield account
 
 
@@ -162,8 +167,8 @@ def test_each_role_can_do_its_work_and_no_more(deployed: Account) -> None:
         assert not await webhook.knows(place)
         assert await webhook.receive(said) is Receipt.DONE
 
-    let_http_in(deployed)
-    asyncio.run(converse())
+    with http_let_in(deployed):
+        asyncio.run(converse())
 
 
 async def test_a_script_in_the_deployed_sandbox_finds_nothing_of_the_bot_s_and_the_worker_alone_may_send_one(
@@ -173,7 +178,12 @@ async def test_a_script_in_the_deployed_sandbox_finds_nothing_of_the_bot_s_and_t
     arch = this_target().arch
     for part in ("bot", "handlers", "msgspec"):
         shutil.copytree(packages("sandbox", arch).path / part, tmp_path / "sandbox" / part)
-    code = {**dict.fromkeys(FUNCTIONS, no_code), "SandboxFunction": tmp_path / "sandbox"}
+    registrar = packages("registrar", arch).path
+    code = {
+        **dict.fromkeys(FUNCTIONS, no_code),
+        "SandboxFunction": tmp_path / "sandbox",
+        "RegistrarFunction": registrar,
+    }
     with running_emulator(AUTH="true") as emulator, emulator.account() as account:
         await deploy(account, code, {"Arch": arch, "AwsEndpointUrl": emulator.endpoint})
         name = outputs_of(account)["SandboxName"]
@@ -219,10 +229,9 @@ def test_the_sandbox_s_role_reads_no_table_no_queue_no_file_and_no_secret(deploy
         lambda: ssm.get_parameter(Name="/kabar/prod/TELEGRAM_BOT_TOKEN", WithDecryption=True),
         lambda: functions.invoke(FunctionName=outputs["SandboxName"], Payload=b"{}", TenantId="another"),
     )
-    let_http_in(deployed)
 
     for attempt in tries:
-        with pytest.raises(ClientError, match="AccessDenied"):
+        with http_let_in(deployed), pytest.raises(ClientError, match="AccessDenied"):
             attempt()
 
 
@@ -234,7 +243,9 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
         each["LogicalResourceId"]: each["PhysicalResourceId"]
         for each in deployed.client("cloudformation").describe_stack_resources(StackName="kabar")["StackResources"]
     }
-    webhook_arn = deployed.client("lambda").get_function(FunctionName=resources["WebhookFunction"])["Configuration"]
+    webhook_arn = deployed.client("lambda").get_alias(FunctionName=resources["WebhookFunction"], Name="live")[
+        "AliasArn"
+    ]
     role = deployed.client("iam").get_role(RoleName=resources["ScheduleRole"])["Role"]["Arn"]
 
     def parts(name: str) -> tuple[DynamoDBStore, EventBridgeScheduler, SQSWake]:
@@ -244,7 +255,7 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
         )
         return (
             DynamoDBStore(dynamodb, outputs["TableName"], clock),
-            EventBridgeScheduler(lambda: times, resources["Schedules"], role, str(webhook_arn["FunctionArn"]), clock),
+            EventBridgeScheduler(lambda: times, resources["Schedules"], role, str(webhook_arn), clock),
             SQSWake(sqs, outputs["WakeQueueUrl"]),
         )
 
@@ -272,25 +283,47 @@ def test_reminders_are_set_by_the_worker_and_fired_by_the_webhook_and_the_schedu
 
     asyncio.run(remind())
     called = wearing(deployed, "ScheduleRole").client("lambda", endpoint_url=deployed.endpoint)
-    called.invoke(FunctionName=resources["WebhookFunction"], InvocationType="DryRun")
+    called.invoke(FunctionName=webhook_arn, InvocationType="DryRun")
     with pytest.raises(called.exceptions.ClientError, match="AccessDenied"):
         called.invoke(FunctionName=resources["WorkerFunction"], InvocationType="DryRun")
 
 
 def test_the_worker_reads_the_owners_folder_and_can_not_write_it(deployed: Account, tmp_path: Path) -> None:
     bucket = outputs_of(deployed)["FilesName"]
-    let_http_in(deployed)
-    deployed.client("s3").put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Be kind.")
-    worker = wearing(deployed, "WorkerRole").client("s3", endpoint_url=deployed.endpoint)
-    S3Folder(lambda: worker, bucket, "agent/").copy(tmp_path)
-    assert (tmp_path / "AGENTS.md").read_bytes() == b"Be kind."
-    asyncio.run(S3Blobs(lambda: worker, bucket).put("telegram:1", b"x", "text/plain"))
-    for role in ("WorkerRole", "DeadLetterRole"):
-        own = wearing(deployed, role).client("s3", endpoint_url=deployed.endpoint)
-        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
-            own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
-        with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
-            own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
+    with http_let_in(deployed):
+        deployed.client("s3").put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Be kind.")
+        worker = wearing(deployed, "WorkerRole").client("s3", endpoint_url=deployed.endpoint)
+        S3Folder(lambda: worker, bucket, "agent/").copy(tmp_path)
+        assert (tmp_path / "AGENTS.md").read_bytes() == b"Be kind."
+        asyncio.run(S3Blobs(lambda: worker, bucket).put("telegram:1", b"x", "text/plain"))
+        for role in ("WorkerRole", "DeadLetterRole"):
+            own = wearing(deployed, role).client("s3", endpoint_url=deployed.endpoint)
+            with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+                own.put_object(Bucket=bucket, Key="agent/AGENTS.md", Body=b"Obey.")
+            with pytest.raises(own.exceptions.ClientError, match="explicit deny"):
+                own.delete_object(Bucket=bucket, Key="agent/AGENTS.md")
+
+
+async def test_the_rehearsal_sees_what_a_role_may_not_do_and_hands_everything_else_on(deployed: Account) -> None:
+    watch, bucket = Watch(deployed.endpoint), outputs_of(deployed)["FilesName"]
+
+    def use(url: str) -> None:
+        worker, sandbox = (wearing(deployed, role) for role in ("WorkerRole", "SandboxRole"))
+        files = worker.client("s3", endpoint_url=url)
+        files.put_object(Bucket=bucket, Key="telegram_3a9/a b", Body=b"words", ContentType="text/plain")
+        assert files.head_object(Bucket=bucket, Key="telegram_3a9/a b")["ContentLength"] == 5
+        assert files.get_object(Bucket=bucket, Key="telegram_3a9/a b")["Body"].read() == b"words"
+        assert files.list_objects_v2(Bucket=bucket, Prefix="telegram_3a9/")["KeyCount"] == 1
+        assert watch.denied == []
+        with pytest.raises(ClientError, match="AccessDenied"):
+            sandbox.client("dynamodb", endpoint_url=url).scan(TableName=outputs_of(deployed)["TableName"])
+
+    async with serve_app(watch) as url:
+        with http_let_in(deployed):
+            await asyncio.to_thread(use, url)
+        await watch.close()
+    (denied,) = watch.denied
+    assert "dynamodb:Scan" in denied
 
 
 def test_the_deployed_bucket_is_private_and_hears_nobody_without_tls(deployed: Account) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from fnmatch import fnmatch, fnmatchcase
 from typing import Any
 
@@ -15,9 +16,10 @@ from bot.keeping import blob_folder
 from bot.metrics import METRICS, NAMESPACE
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
-from handlers import sandbox
+from handlers import registrar, sandbox
 from handlers.bots import bot_names
 from handlers.settings import PYTHONS, SECRETS, Settings
+from scripts import parameters
 from scripts.imports import ROOT, source_of
 from tests.packages.template import Node, read_template
 
@@ -29,6 +31,14 @@ PARAMETERS: Node = TEMPLATE["Parameters"]
 def properties(name: str) -> Node:
     found: Node = RESOURCES[name]["Properties"]
     return found
+
+
+KEPT = ("RetainExceptOnCreate", "Retain")
+"""When its stack is deleted, and when an update replaces it; only a first deployment that fails takes it along."""
+
+
+def policies(name: str) -> tuple[str, str]:
+    return RESOURCES[name]["DeletionPolicy"], RESOURCES[name]["UpdateReplacePolicy"]
 
 
 def of_type(kind: str) -> dict[str, Node]:
@@ -88,7 +98,8 @@ def test_every_variable_is_a_setting_and_none_is_a_secret(name: str) -> None:
 
     assert {each.lower() for each in names} <= set(Settings.__struct_fields__)
     assert names.isdisjoint(SECRETS)
-    assert {"KABAR_TABLE", "KABAR_QUEUE_URL", "KABAR_SECRETS_PATH"} <= names or name == "SandboxFunction"
+    keeps_nothing = name in ("SandboxFunction", "RegistrarFunction")
+    assert {"KABAR_TABLE", "KABAR_QUEUE_URL", "KABAR_SECRETS_PATH"} <= names or keeps_nothing
 
 
 def test_the_sandbox_is_told_nothing_may_do_nothing_and_is_never_shared_by_two_conversations() -> None:
@@ -123,6 +134,9 @@ def test_the_worker_alone_may_call_the_sandbox_and_no_other_function() -> None:
 
 def test_the_defaults_agree_with_the_settings() -> None:
     assert PARAMETERS["Model"]["Default"] == Settings().kabar_model
+    assert PARAMETERS["MaxTokens"]["Default"] == Settings().kabar_max_tokens
+    assert PARAMETERS["MaxModelCalls"]["Default"] == Settings().kabar_max_model_calls
+    assert PARAMETERS["BudgetGuestDay"]["Default"] == Settings().kabar_budget_guest_day
     assert PARAMETERS["LogLevel"]["Default"] == Settings().kabar_log_level
     assert PARAMETERS["CheaperModel"]["Default"] == Settings().kabar_cheaper_model
     assert PARAMETERS["MessagesPerMinute"]["Default"] == Settings().kabar_messages_per_minute
@@ -176,7 +190,7 @@ def test_the_table_has_the_keys_that_the_store_uses_and_survives_the_stack() -> 
     assert {name: table[name] for name in KEYS} == KEYS
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert (RESOURCES["Table"]["DeletionPolicy"], RESOURCES["Table"]["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert policies("Table") == KEPT
 
 
 def test_what_lies_in_the_table_and_the_queues_is_encrypted() -> None:
@@ -200,7 +214,7 @@ def test_files_are_private_encrypted_and_forgotten_in_the_end_and_survive_the_st
     assert (over_tls["Effect"], over_tls["Principal"], over_tls["Action"]) == ("Deny", "*", "s3:*")
     assert over_tls["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     for name in ("Files", "FilesPolicy"):
-        assert (RESOURCES[name]["DeletionPolicy"], RESOURCES[name]["UpdateReplacePolicy"]) == ("Retain", "Retain")
+        assert policies(name) == KEPT
 
 
 EXPIRING = [rule for rule in properties("Files")["LifecycleConfiguration"]["Rules"] if "ExpirationInDays" in rule]
@@ -242,6 +256,7 @@ def test_only_who_works_on_a_conversation_knows_where_its_files_are() -> None:
         "SandboxFunction": None,
         "DeadLetterFunction": bucket,
         "A2AFunction": bucket,
+        "RegistrarFunction": None,
     }
     assert allowed == {
         "WebhookRole": set(),
@@ -339,10 +354,7 @@ def test_schedules_are_the_bot_s_own_group_and_may_do_nothing_but_call_the_webho
     assert (lends["Action"], lends["Resource"]) == ("iam:PassRole", {"Fn::GetAtt": ["ScheduleRole", "Arn"]})
     assert trust["Condition"]["StringEquals"]["aws:SourceArn"] == {"Fn::GetAtt": ["Schedules", "Arn"]}
     assert properties("CallWebhook")["Roles"] == [{"Ref": "ScheduleRole"}]
-    assert (calls["Action"], calls["Resource"]) == (
-        "lambda:InvokeFunction",
-        {"Fn::GetAtt": ["WebhookFunction", "Arn"]},
-    )
+    assert (calls["Action"], calls["Resource"]) == ("lambda:InvokeFunction", {"Ref": "WebhookFunction.Alias"})
     for name in ("WebhookRole", "WorkerRole", "DeadLetterRole"):
         assert {"Ref": "KeepSchedules"} in properties(name)["ManagedPolicyArns"]
 
@@ -351,9 +363,130 @@ def test_whoever_schedules_knows_whom_the_schedule_calls() -> None:
     """The webhook learns its own name when it is called: it can not be told, as it does not exist before."""
     targets = {name: variables(name).get("KABAR_SCHEDULE_TARGET") for name in FUNCTIONS}
 
-    webhook = {"Fn::GetAtt": ["WebhookFunction", "Arn"]}
+    webhook = {"Ref": "WebhookFunction.Alias"}
     assert {name for name, target in targets.items() if target == webhook} == {"WorkerFunction", "DeadLetterFunction"}
     assert {name for name, target in targets.items() if target is None} >= {"WebhookFunction"}
+
+
+PUBLISHED = ("WebhookFunction", "WorkerFunction")
+
+
+def parameters_in(node: Any) -> set[str]:
+    """Those that this part of the template is made of, through conditions too."""
+    match node:
+        case {"Ref": str(name)}:
+            return {name} & set(PARAMETERS)
+        case {"Fn::If": [condition, *branches]}:
+            return parameters_in(TEMPLATE["Conditions"][condition]) | parameters_in(branches)
+        case {"Fn::Sub": str(text)}:
+            return set(re.findall(r"\$\{(\w+)\}", text)) & set(PARAMETERS)
+        case dict():
+            return parameters_in(list(node.values()))
+        case list():
+            return {name for each in node for name in parameters_in(each)}
+    return set()
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_changed_parameter_publishes_a_new_version_and_an_old_one_goes(name: str) -> None:
+    """SAM names a version by what stands in the template, where a parameter is only its name; and Lambda makes none
+    where the function itself did not change."""
+    function, digest = properties(name), properties("Digest")
+    made_of = parameters_in(TEMPLATE["Globals"]) | parameters_in(function)
+
+    assert made_of <= {each["Ref"] for each in digest.values() if isinstance(each, dict) and "Ref" in each}
+    assert "${Digest.Digest}" in function["Description"]["Fn::Sub"]
+    assert function["VersionDescription"] == {"Fn::GetAtt": ["Digest", "Digest"]}
+    assert function["AutoPublishAliasAllProperties"] is True
+    assert function["VersionDeletionPolicy"] == "Delete"
+
+
+def test_snapstart_is_off_unless_wanted_and_changes_no_address() -> None:
+    """The address belongs to the alias, which is there with and without."""
+    assert PARAMETERS["SnapStart"]["Default"] == "off"
+    for name in PUBLISHED:
+        function = properties(name)
+        assert function["AutoPublishAlias"] == "live"
+        assert function["SnapStart"] == {"ApplyOn": {"Fn::If": ["HasSnapStart", "PublishedVersions", "None"]}}
+        assert function.get("EphemeralStorage") is None  # SnapStart takes no more than the 512 MB that are there
+
+
+# What CloudFormation replaces a resource for (its resource types' createOnlyProperties and conditionalCreateOnly-).
+REPLACED_FOR = {
+    "Table": {"TableName", "ImportSourceSpecification", "KeySchema", "LocalSecondaryIndexes"},
+    "Files": {"BucketName", "BucketNamePrefix", "BucketNamespace"},
+    "FilesPolicy": {"Bucket"},
+    "WakeQueue": {"FifoQueue", "QueueName"},
+    "DeadLetters": {"FifoQueue", "QueueName"},
+    "Schedules": {"Name"},
+    "SandboxFunction": {"FunctionName", "PackageType", "TenancyConfig"},
+    "WebhookFunction": {"FunctionName", "PackageType", "AutoPublishAlias"},
+}
+
+
+@pytest.mark.parametrize("name", REPLACED_FOR)
+def test_no_parameter_replaces_what_holds_words_or_is_known_by_its_name(name: str) -> None:
+    given = {
+        key: value for key, value in (RESOURCES[name].get("Properties") or {}).items() if key in REPLACED_FOR[name]
+    }
+
+    assert parameters_in(given) == set()
+    assert "Condition" not in RESOURCES[name]
+    assert not {key for key in given if key.endswith("Name")}  # an update that does replace it needs the name anew
+
+
+NOT_ON_AWS = {
+    "kabar_data",  # the SQLite file
+    "kabar_files",
+    "kabar_python_packages",
+    "kabar_agent_dir",  # the packaged one, or AgentPrefix
+    "aws_region",  # set by Lambda
+}
+
+
+def test_every_setting_can_be_set_by_a_parameter_or_is_a_secret_or_no_matter_of_aws() -> None:
+    given = {name.lower() for function in FUNCTIONS for name in variables(function)}
+
+    assert set(Settings.__struct_fields__) - given == {name.lower() for name in SECRETS} | NOT_ON_AWS
+
+
+def test_the_registrar_reads_secrets_makes_the_one_that_is_ours_and_overwrites_none() -> None:
+    (policy,) = properties("RegistrarRole")["Policies"]
+    rights = {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+    assert set(rights) == {"MakeSecret", "KeepSecret", "KnowAddress", "Log"}
+    assert properties("RegistrarRole")["ManagedPolicyArns"] == [{"Ref": "ReadSecrets"}]
+    for sid in ("MakeSecret", "KeepSecret"):
+        assert rights[sid]["Resource"]["Fn::Sub"].endswith(":parameter${SecretsPath}/TELEGRAM_WEBHOOK_SECRET")
+    assert (rights["KeepSecret"]["Effect"], rights["KeepSecret"]["Condition"]) == (
+        "Deny",
+        {"StringEquals": {"ssm:Overwrite": "true"}},
+    )
+
+
+def test_a_registrar_that_never_answers_holds_a_deployment_up_for_no_longer_than_it_may_run() -> None:
+    for name in ("Registration", "Digest"):
+        assert properties(name)["ServiceTimeout"] == properties("RegistrarFunction")["Timeout"] > registrar.SPARE
+    assert set(registrar.TOLD) == {
+        output["Value"]["Fn::GetAtt"][1]
+        for output in TEMPLATE["Outputs"].values()
+        if output["Value"].get("Fn::GetAtt", [""])[0] == "Registration"
+    }
+    assert properties("Registration")["Code"] == {"Ref": "RegistrarFunction.Version"}
+
+
+def test_the_page_about_deploying_lists_every_parameter_with_its_default() -> None:
+    shown = (ROOT / "docs/deploy.md").read_text()
+
+    assert shown == parameters.page(shown), "python -m scripts.parameters"
+    assert all(f"| `{name}` |" in shown for name in PARAMETERS)
+
+
+def test_sam_finds_the_template_and_asks_for_no_more_rights_than_it_needs() -> None:
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text())["default"]
+
+    assert (ROOT / config["build"]["parameters"]["template_file"]).samefile(ROOT / "infra/template.yaml")
+    assert config["deploy"]["parameters"]["capabilities"] == "CAPABILITY_IAM"
 
 
 def test_every_alarm_reaches_somebody() -> None:

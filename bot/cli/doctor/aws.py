@@ -35,10 +35,9 @@ def _worker(cloud: Cloud, attributes: dict[str, str]) -> list[Check]:
         return [yellow("worker", says, f"Keep `kabar serve` running. To have AWS do it: {DEPLOY}")]
     mapping = mappings[0]
     function = functions.get_function_configuration(FunctionName=mapping["FunctionArn"])
-    concurrency = functions.get_function_concurrency(FunctionName=mapping["FunctionArn"])
     return [
         _source(mapping),
-        _function("worker", function, concurrency.get("ReservedConcurrentExecutions")),
+        _function("worker", function, _reserved(functions, mapping["FunctionArn"])),
         _visibility(attributes, function["Timeout"]),
         *_rights(cloud, "worker", function["Role"], worker_needs(cloud.settings, attributes["QueueArn"])),
     ]
@@ -56,6 +55,13 @@ def _source(mapping: Any) -> Check:
         says = f"It hands over {mapping.get('BatchSize')} wakes at once: an innocent one ages with a failing one."
         return yellow("event source", says, f"Set BatchSize to 1. {DEPLOY}")
     return green("event source", "The worker is given one wake at a time.")
+
+
+def _reserved(functions: Any, arn: str) -> int | None:
+    """Of the function itself: Lambda refuses to tell it of an alias."""
+    function = ":".join(arn.split(":")[:7])
+    reserved: int | None = functions.get_function_concurrency(FunctionName=function).get("ReservedConcurrentExecutions")
+    return reserved
 
 
 def _function(name: str, function: Any, reserved: int | None) -> Check:
@@ -114,8 +120,7 @@ def _webhook(cloud: Cloud) -> list[Check]:
     settings, arn = cloud.settings, cloud.settings.kabar_schedule_target
     functions = cloud.client("lambda")
     function = functions.get_function_configuration(FunctionName=arn)
-    concurrency = functions.get_function_concurrency(FunctionName=arn)
-    checks = [_function("webhook", function, concurrency.get("ReservedConcurrentExecutions"))]
+    checks = [_function("webhook", function, _reserved(functions, arn))]
     if cloud.client("events").list_rule_names_by_target(TargetArn=arn)["RuleNames"]:
         checks.append(green("sweep", "A schedule looks for messages whose wake was lost."))
     else:

@@ -28,13 +28,25 @@ PATH = "/kabar/prod"
 TRUSTED = ("TELEGRAM_API_BASE_URL", "SLACK_API_BASE_URL", "ANTHROPIC_BASE_URL", "AWS_ENDPOINT_URL")
 
 
+ANSWERS = """
+import json, urllib.request
+def handler(event, context):
+    names = ("Digest", "Telegram", "Slack", "SlackManifest")
+    told = {"Status": "SUCCESS", "PhysicalResourceId": "x", "Data": dict.fromkeys(names, "x")}
+    told |= {name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")}
+    urllib.request.urlopen(urllib.request.Request(event["ResponseURL"], json.dumps(told).encode(), method="PUT"))
+"""
+"""A registrar that says that all is well: the secrets come later here."""
+
+
 def deployed(account: Account, values: dict[str, str]) -> dict[str, str]:
     """The stack of infra/template.yaml with functions that do nothing, and its secrets; returns the worker's values."""
     template = read_template()
-    for resource in template["Resources"].values():
+    for name, resource in template["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function":
             del resource["Metadata"], resource["Properties"]["CodeUri"]
-            resource["Properties"] |= {"InlineCode": "def handler(event, context): pass", "Handler": "index.handler"}
+            code = ANSWERS if name == "RegistrarFunction" else "def handler(event, context): pass"
+            resource["Properties"] |= {"InlineCode": code, "Handler": "index.handler"}
     names = {"TelegramApiBaseUrl", "SlackApiBaseUrl", "AnthropicBaseUrl", "AwsEndpointUrl"}
     parameters = {name: values[setting] for name, setting in zip(sorted(names), sorted(TRUSTED), strict=True)}
     parameters |= {"Owner": "telegram:1001", "Provider": "anthropic"}
@@ -185,9 +197,11 @@ class Broken:
         )
 
     def timeout(self, seconds: int) -> None:
-        self.client("lambda").update_function_configuration(
-            FunctionName=physical(self.account, "WorkerFunction"), Timeout=seconds
-        )
+        """Changed by hand, and published: what was published before stays as it is."""
+        functions, worker = self.client("lambda"), physical(self.account, "WorkerFunction")
+        functions.update_function_configuration(FunctionName=worker, Timeout=seconds)
+        version = functions.publish_version(FunctionName=worker)["Version"]
+        functions.update_alias(FunctionName=worker, Name="live", FunctionVersion=version)
 
     def forbid(self, role: str, action: str) -> None:
         denied = {"Effect": "Deny", "Action": action, "Resource": "*"}
