@@ -38,6 +38,7 @@ from bot.turn import Outcome, Turns
 from handlers.aws import CONFIG, Aws, Secrets
 from handlers.door import aws_parts
 from handlers.loop import close_loop, run
+from handlers.provider import load_client
 from handlers.servers import make_servers
 from handlers.settings import Settings, read_settings, with_secrets
 from handlers.snapshot import prepare
@@ -283,6 +284,7 @@ def _warm() -> Aws:
 
     if Path(read_settings(os.environ).kabar_agent_dir, "mcp.json").is_file():
         import bot.adapters.mcp_client  # noqa: F401
+    load_client()
     return environment_worker().clients(("ssm", "s3", "scheduler", "lambda"))
 
 
