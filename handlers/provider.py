@@ -50,6 +50,11 @@ class Provider:
         await self._client.close()
 
 
+def load_client() -> None:
+    """Load what a first call would load, by a client that calls nobody: its parts come when they are asked for."""
+    _ = client(NO_KEY, Settings().anthropic_base_url).messages
+
+
 def _client(kind: str, settings: Settings) -> Client:
     if kind == "bedrock":
         from bot.adapters.anthropic_bedrock import bedrock_client

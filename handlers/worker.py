@@ -39,6 +39,7 @@ from handlers.aws import CONFIG, Aws, Secrets
 from handlers.bots import bot_settings, current_settings, environment_of, every_bot, secrets_of
 from handlers.door import aws_parts, aws_seal, aws_secrets
 from handlers.loop import close_loop, run
+from handlers.provider import load_client
 from handlers.servers import make_servers
 from handlers.settings import Settings
 from handlers.snapshot import prepare
@@ -323,6 +324,7 @@ def _warm() -> Aws:
 
     if any(Path(each.kabar_agent_dir, "mcp.json").is_file() for each in every_bot(os.environ).values()):
         import bot.adapters.mcp_client  # noqa: F401
+    load_client()
     return environment_worker().clients(("ssm", "s3", "scheduler", "lambda"))
 
 

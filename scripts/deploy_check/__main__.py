@@ -93,6 +93,7 @@ class Rehearsal:
                 with report.phase("talk on"):
                     await self._talk.go_on(CHANGED)
                     await self._talk.remind()
+            self._look_at_files(made["Files"])
         report.same("no invocation failed", source.failed, [])
         webhook.set(address, secret)  # as Telegram knows it, no longer as this machine finds it
 
@@ -161,6 +162,11 @@ class Rehearsal:
             self._report.same(
                 f"update: {function} is published anew, and its old version is gone", versions, ["$LATEST", "2"]
             )
+
+    def _look_at_files(self, bucket: str) -> None:
+        stored = self._account.client("s3").list_objects_v2(Bucket=bucket).get("Contents", ())
+        folders = {each["Key"].partition("_")[0] for each in stored}
+        self._report.same("the files of both platforms lie in the stack's bucket", folders, {"telegram", "slack"})
 
     def _look_at_logs(self, made: Mapping[str, str]) -> None:
         groups = [name for logical, name in made.items() if logical.endswith("Log")]
