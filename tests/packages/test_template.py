@@ -441,6 +441,11 @@ NOT_ON_AWS = {
     "kabar_python_packages",
     "kabar_agent_dir",  # the packaged one, or AgentPrefix
     "aws_region",  # set by Lambda
+    "kabar_bot",  # which of several: told by what comes in
+    "otel_exporter_otlp_traces_endpoint",  # TracesEndpoint, a collector in the layer, which knows where to and by whom
+    "otel_exporter_otlp_headers",
+    "otel_instrumentation_genai_capture_message_content",  # LogContent
+    "otel_sdk_disabled",
 }
 
 
