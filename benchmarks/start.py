@@ -4,7 +4,8 @@ A start is from the start of the process to its asking for the first event (on A
 machine, so each figure is also given as a multiple of a handler that imports boto3 and does nothing, what any function
 that talks to AWS pays, and of the plain way, one function that imports every SDK (``plain_handler.py``). Runs are
 interleaved, so that a busy moment falls on all of them; figures are medians, ``least`` are minima, and ``processor_ms``
-is the least processor time, which what else the machine does hardly changes. Nothing here uses the network.
+is the least processor time, which what else the machine does hardly changes. Nothing here uses the network but the
+first run ever, which fetches the plain way's libraries.
 """
 
 import hashlib

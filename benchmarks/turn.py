@@ -31,6 +31,8 @@ from tests.emulator import running_emulator
 from tests.recorder import RecordingChannel
 
 RUNS = 31
+LOOKED_AT = 10
+"""After so many turns it is looked whether the view is to be cut."""
 OWN_MS = 30.0
 LENGTHS = (10, 100, 1000)
 TABLE = "conversations"
@@ -124,7 +126,7 @@ async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]
 
 
 async def fill(store: Store, place: Place, length: int) -> None:
-    """So many messages, half of them the bot's, with the view cut after each turn as a turn does it."""
+    """So many messages, half of them the bot's, with the view cut as turns do it, though not after each."""
     head = await store.claim(place.conversation, "filler", int(time.time() * 1000) + 60_000)
     if head is None:
         raise RuntimeError("The conversation is not new.")
@@ -133,7 +135,7 @@ async def fill(store: Store, place: Place, length: int) -> None:
         said = Asked(turn=str(number), said=(_said(number, place),))
         reply = Answered(turn=str(number), reply=Reply([{"type": "text", "text": "Hello. " * 20}], "end_turn"))
         window += [Numbered(head.last + 1, said), Numbered(head.last + 2, reply)]
-        upto = cut(View([], [], window), Marks())
+        upto = cut(View([], [], window), Marks()) if number % LOOKED_AT == 0 else None
         since, summary = (None, ()) if upto is None else (upto + 1, (Summary("What was said before. " * 100, upto),))
         head = await store.commit(head, Change(entries=(said, reply, *summary), since=since))
         window += [Numbered(head.last, each) for each in summary]

@@ -34,7 +34,7 @@ from tests.emulator import Emulator, running_emulator
 from tests.packages.events import http_event, telegram_update
 from tests.packages.runtime_api import Runtime
 
-RUNS = 24
+RUNS = 16
 BURST = 4
 """Turns in a row that a chat takes before the bot has to pause: so many are measured in each."""
 LENGTHS = (10, 100, 1000)

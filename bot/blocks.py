@@ -278,12 +278,13 @@ def _has_id(block: Json, field: str) -> bool:
 
 def _known(block: Json) -> Json:
     """Without the fields that the API does not take in a block of this type."""
-    return without(block, *(block.keys() - FIELDS[block["type"]]))
+    fields = FIELDS[block["type"]]
+    return block if block.keys() <= fields else without(block, *(block.keys() - fields))
 
 
 def without(block: Json, *names: str) -> Json:
     """The block without these fields; the very same one where it has none of them."""
-    if not any(name in block for name in names):
+    if block.keys().isdisjoint(names):
         return block
     return {name: value for name, value in block.items() if name not in names}
 

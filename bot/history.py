@@ -7,6 +7,7 @@ API, whatever crashes, stops, edits, other models and older versions left behind
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from bot.blocks import MARK, THINKING, text, uploads
 from bot.media import reference, stored
@@ -134,11 +135,16 @@ def _heard(inbound: Inbound) -> Iterator[str]:
 
 
 def _context(inbound: Inbound) -> str:
-    moment = datetime.fromtimestamp(min(max(inbound.sent_at, 0), LAST_SECOND), UTC)
-    when = moment.strftime("%A %Y-%m-%d %H:%M UTC")
     where = f"{inbound.place.platform}, {'group' if inbound.place.group else 'private'}"
     who = _plain(inbound.sender.name) or inbound.sender.id
-    return f"<context>{when}. From {who} ({where}).{_SAID_OTHERWISE.get(inbound.kind, '')}</context>"
+    said = f"{_moment(inbound.sent_at)}. From {who} ({where}).{_SAID_OTHERWISE.get(inbound.kind, '')}"
+    return f"<context>{said}</context>"
+
+
+@lru_cache(4096)  # a turn tells its conversation several times: to the model, and to measure it
+def _moment(seconds: int) -> str:
+    moment = datetime.fromtimestamp(min(max(seconds, 0), LAST_SECOND), UTC)
+    return moment.strftime("%A %Y-%m-%d %H:%M UTC")
 
 
 _SAID_OTHERWISE: dict[str, str] = {
