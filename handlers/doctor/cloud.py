@@ -9,7 +9,7 @@ from contextlib import closing
 from difflib import get_close_matches
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ProfileNotFound
 from msgspec import Struct
 
 from bot.adapters.dynamodb_store import KEYS
@@ -51,11 +51,7 @@ async def examine(settings: Settings, situation: Situation, exams: Exams | None 
     wanted = [(name, setting, exam) for name, setting, exam in exams or INSIDE if getattr(settings, setting)]
     if not wanted:
         return []
-    try:
-        aws = Aws(settings.aws_endpoint_url)
-    except BotoCoreError as error:
-        return [red("aws account", f"{error}.", "Set AWS_PROFILE to one of `aws configure list-profiles`.")]
-    with closing(aws):
+    with closing(Aws(settings.aws_endpoint_url)) as aws:
         cloud = Cloud(aws, settings, situation.deployed)
         account = await asyncio.to_thread(carefully, "aws account", "", _account, cloud)
         if any(check.state == "red" for check in account):
@@ -70,6 +66,8 @@ def carefully(name: str, setting: str, exam: Exam, cloud: Cloud) -> list[Check]:
         return exam(cloud)
     except NoCredentialsError:
         return [red(name, "There are no AWS credentials here.", "Set AWS_PROFILE, or run: aws configure")]
+    except ProfileNotFound as error:
+        return [red(name, f"{error}.", "Set AWS_PROFILE to one of `aws configure list-profiles`.")]
     except ClientError as error:
         code, operation = error.response["Error"]["Code"], error.operation_name
         if code in REFUSALS:

@@ -99,10 +99,11 @@ def for_the_emulator(template: dict[str, Any]) -> dict[str, Any]:
 
 def create_stack(account: Account, template: dict[str, Any], parameters: Mapping[str, str]) -> None:
     """Named kabar; returns once it is made."""
-    cloudformation = account.client("cloudformation")
+    cloudformation, bucket = account.client("cloudformation"), account.bucket()
+    account.client("s3").put_object(Bucket=bucket, Key="template", Body=json.dumps(template).encode())
     cloudformation.create_stack(
         StackName="kabar",
-        TemplateBody=json.dumps(template),
+        TemplateURL=f"{account.endpoint}/{bucket}/template",  # it is too long to be sent along
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()],
     )
