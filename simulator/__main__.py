@@ -31,6 +31,8 @@ PORTS_TRIED = 20
 PACE = Pace(telegram_delays=(1, 1, 1, 2, 5, 15, 60), slack_delays=(2, 4, 8))
 """The platforms' own repeats come after up to minutes; a person at the page should not wait that long for a bot that
 starts."""
+LOOK_EVERY = 0.1
+"""Seconds between two looks whether the bot listens."""
 _FIRST_MESSAGE_AT = 1_700_000_000
 """Message ids count from this moment, one a second, so that they ascend from one run to the next. The bot remembers
 which messages it has answered."""
@@ -59,14 +61,37 @@ async def run(environment: Mapping[str, str]) -> int:
         _tell(url, simulator)
         bot = ["simulator.bot"] if demo else ["bot.cli.main", "serve"]
 
+        connecting: list[asyncio.Task[None]] = []
+
         def command() -> list[str]:
             """With a port of its own: between two starts somebody else may have taken the last one."""
             port = free_port()
-            simulator.connect(f"http://127.0.0.1:{port}")
+            for each in connecting:
+                each.cancel()
+            connecting.append(asyncio.create_task(_connect_when_up(simulator, port)))
             return [sys.executable, "-m", *bot, "--port", str(port)]
 
-        await keep_running(simulator.world, stop, command, bot_environment(environment, url, demo=demo))
+        try:
+            await keep_running(simulator.world, stop, command, bot_environment(environment, url, demo=demo))
+        finally:
+            for each in connecting:
+                each.cancel()
+            await asyncio.gather(*connecting, return_exceptions=True)
     return 0
+
+
+async def _connect_when_up(simulator: Simulator, port: int) -> None:
+    """What people write while the bot starts waits, and comes at once when it listens. A platform's repeats would come
+    up to a minute later."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(LOOK_EVERY)
+        else:
+            writer.close()
+            simulator.connect(f"http://127.0.0.1:{port}")
+            return
 
 
 def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> dict[str, str]:

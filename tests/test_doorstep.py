@@ -271,7 +271,7 @@ async def test_an_anonymous_admin_hears_once_a_day_in_each_group_why_nobody_answ
 
 async def test_who_asks_to_be_forgotten_is_known_by_nothing_but_their_role(path: Path) -> None:
     office = Person("slack:T1:U9", "Budi", "en")
-    async with bot_on(path, access=OWNED) as bot:
+    async with bot_on(path, access=OWNED, channels=("telegram", "slack")) as bot:
         facts = Profile("Budi", "id", "Asia/Jakarta", 5, ("Eats no peanuts.",), role="member", place=BUDIS)
         await bot.store.keep_profile(BUDI.id, facts)
         await bot.store.keep_profile(office.id, Profile(account=BUDI.id, role="member"))

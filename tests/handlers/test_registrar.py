@@ -260,7 +260,7 @@ async def test_no_secret_is_answered_or_logged_nor_the_address_of_the_answer(
 
     secrets = [*TOKENS.values(), stack.stored("TELEGRAM_WEBHOOK_SECRET"), "very-secret"]
     told = stack.bodies[-1].decode() + "".join(
-        record.getMessage() for record in caplog.records if record.name.startswith(("bot", "handlers"))
+        record.getMessage() for record in caplog.records if record.name.startswith(("bot.", "handlers."))
     )
     assert "setWebhook" in told
     assert [secret for secret in secrets if secret in told] == []
