@@ -278,7 +278,7 @@ SENTENCES = {
     ),
     "ANTHROPIC_API_KEY is {}.": "Isi ANTHROPIC_API_KEY: {}.",
     "TELEGRAM_BOT_TOKEN is {}.": "Isi TELEGRAM_BOT_TOKEN: {}.",
-    "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42.": (
+    "Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER to your id, such as telegram:42.": (
         "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
         "telegram:42."
     ),
