@@ -324,6 +324,9 @@ SENTENCES = {
     "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
         "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
     ),
+    "On a server of your own kabar setup --url <address> does it, on AWS the stack's registrar.": (
+        "Di server sendiri kabar setup --url <alamat> yang mengerjakannya, di AWS registrar milik stack-nya."
+    ),
     "For kabar run leave TELEGRAM_WEBHOOK_SECRET out.": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
     "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",

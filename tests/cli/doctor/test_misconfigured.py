@@ -181,7 +181,7 @@ WEBHOOKS = (
     Case("no signing secret", setting(slack_signing_secret=""), "slack signing secret", "red", "Signing Secret"),
     Case("no webhook", lambda stage: stage.simulator.webhook.set("", ""), "telegram webhook", "red", "Call setWebhook"),
     Case("somebody else's webhook", lambda stage: stage.simulator.webhook.set("http://127.0.0.1:9/telegram", ""),
-         "telegram webhook", "red", "Call setWebhook with url=http"),
+         "telegram webhook", "red", "kabar setup --url"),
     Case("updates kept back", lambda stage: stage.simulator.telegram.choose_updates(["message"]), "telegram updates",
          "red", 'allowed_updates=["message", "edited_message"'),
     Case("refused deliveries", failed("Wrong response from the webhook: 401 Unauthorized"), "telegram delivery", "red",
