@@ -84,7 +84,7 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
         return Told(say("members_only", language), quiet=True)
     match inbound.command:
         case "start" | "help":
-            return Told(help_page(inbound.sender, here.prompts))
+            return Told(help_page(inbound, here.prompts))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
         case "meanwhile":
@@ -123,11 +123,15 @@ def is_for_members(inbound: Inbound) -> bool:
     return inbound.command in MEMBERS or (inbound.command in ("remind", "reminders") and changes_list(inbound))
 
 
-def help_page(reader: Person, prompts: Mapping[str, str]) -> str:
+def help_page(inbound: Inbound, prompts: Mapping[str, str]) -> str:
+    reader = inbound.sender
     language = reader.language
     owners = [("doctor", say("menu_doctor", language))] if reader.role == "owner" else []
     lines = (f"/{name} – {description}" for name, description in (*menu(language), *owners, *prompts.items()))
-    return "\n\n".join((say("help", language), "\n".join(lines)))
+    sentences = [say("help", language), "\n".join(lines)]
+    if inbound.place.conversation.startswith("slack:"):
+        sentences.append(say("help_slack", language))  # which refuses a command that no app has registered
+    return "\n\n".join(sentences)
 
 
 def menu(language: str) -> list[tuple[str, str]]:

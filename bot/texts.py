@@ -43,6 +43,10 @@ _TEXTS = {
         "Tulis saja dengan kata-kata biasa, dan kirim gambar atau file; di grup atau kanal, sebut nama saya. Selagi "
         "saya bekerja, Anda boleh menambah pertanyaan.",
     ),
+    "help_slack": (
+        "In Slack, /kabar comes first: `/kabar new`. In a thread write `!new`.",
+        "Di Slack, awali dengan /kabar: `/kabar new`. Di utas tulis `!new`.",
+    ),
     "menu_new": ("start a new conversation", "mulai percakapan baru"),
     "menu_stop": ("stop what I am doing", "hentikan yang sedang saya kerjakan"),
     "menu_retry": ("answer the last question again", "jawab ulang pertanyaan terakhir"),
@@ -339,13 +343,15 @@ _TEXTS = {
         "**Pemakaian** (hari dan bulan dalam UTC, harga per {date})",
     ),
     "usage_line": (
-        "- {whose}: {turns} answers, {tokens} tokens, {cached} % of the reading from the cache, {cost}",
-        "- {whose}: {turns} jawaban, {tokens} token, {cached} % bacaan dari cache, {cost}",
+        "- {whose}: {turns}, {tokens} tokens, {cached}% of the reading from the cache, {cost}",
+        "- {whose}: {turns}, {tokens} token, {cached}% bacaan dari cache, {cost}",
     ),
     "usage_one": (
-        "- {whose}: {tokens} tokens, {cached} % of the reading from the cache, {cost}",
-        "- {whose}: {tokens} token, {cached} % bacaan dari cache, {cost}",
+        "- {whose}: {tokens} tokens, {cached}% of the reading from the cache, {cost}",
+        "- {whose}: {tokens} token, {cached}% bacaan dari cache, {cost}",
     ),
+    "usage_answer": ("1 answer", "1 jawaban"),
+    "usage_answers": ("{count} answers", "{count} jawaban"),
     "usage_limit": ("of {limit}", "dari {limit}"),
     "usage_last": ("The last answer", "Jawaban terakhir"),
     "usage_person_day": ("You, today", "Anda, hari ini"),
@@ -354,6 +360,10 @@ _TEXTS = {
     "usage_chat_month": ("This chat, this month", "Obrolan ini, bulan ini"),
     "usage_all_day": ("Everybody, today", "Semua orang, hari ini"),
     "usage_all_month": ("Everybody, this month", "Semua orang, bulan ini"),
+    "usage_unpriced_one": (
+        "1 call went to a model whose price I do not know; it counts as free.",
+        "1 panggilan memakai model yang harganya tidak saya ketahui; dihitung gratis.",
+    ),
     "usage_unpriced": (
         "{calls} calls went to a model whose price I do not know; they count as free.",
         "{calls} panggilan memakai model yang harganya tidak saya ketahui; semuanya dihitung gratis.",

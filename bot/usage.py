@@ -49,7 +49,8 @@ def page(rows: Sequence[Row], spent: Mapping[Counter, Spent], entries: Sequence[
         lines.insert(0, _line(say("usage_last", language), last, None, language))
     sentences = [say("usage", language, date=PRICES_OF), "\n".join(lines)]
     if unpriced := max(bill.unpriced for bill in (last, *bills.values())):
-        sentences.append(say("usage_unpriced", language, calls=number(unpriced)))
+        name = "usage_unpriced_one" if unpriced == 1 else "usage_unpriced"
+        sentences.append(say(name, language, calls=number(unpriced)))
     return "\n\n".join(sentences)
 
 
@@ -68,7 +69,7 @@ def _line(name: str, bill: Bill, limit: int | None, language: str) -> str:
     prompt = bill.fresh + bill.cache_write + bill.cache_write_long + bill.cache_read
     values = {
         "whose": name,
-        "turns": number(bill.turns),
+        "turns": say("usage_answer" if bill.turns == 1 else "usage_answers", language, count=number(bill.turns)),
         "tokens": number(prompt + bill.output),
         "cached": str(bill.cache_read * 100 // prompt if prompt else 0),
         "cost": dollars(bill.cost),

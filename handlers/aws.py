@@ -5,6 +5,7 @@ would take a tenth of the webhook's start.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +33,9 @@ class Aws:
     def __init__(self, endpoint_url: str) -> None:
         self._endpoint_url = endpoint_url or None
         self._session = get_session()
+        region = os.environ.get("AWS_REGION")
+        if region and not os.environ.get("AWS_DEFAULT_REGION"):
+            self._session.set_config_variable("region", region)  # botocore alone reads only the other name
         self._clients: dict[str, Any] = {}
         self._making = threading.Lock()
 

@@ -38,6 +38,8 @@ _FIRST_MESSAGE_AT = 1_700_000_000
 which messages it has answered."""
 GUESTS = ",".join(f"telegram:{each.telegram_id},slack:{each.slack_id}" for each in PEOPLE[:2])
 """Who may talk to the bot: the last of the people is there to show what a stranger hears."""
+OWNER = f"telegram:{PEOPLE[0].telegram_id}"
+"""Ann, who is asked about strangers and may look at /doctor."""
 DATA = ".data/simulator.sqlite3"
 """Where the bot keeps its conversations, and the page looks into its turns."""
 MODEL_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "KABAR_PROVIDER")
@@ -103,6 +105,7 @@ def bot_environment(environment: Mapping[str, str], url: str, *, demo: bool) -> 
         "SLACK_API_BASE_URL": slack_base_url(url),
         "SLACK_BOT_TOKEN": slack.BOT_TOKEN,
         "SLACK_SIGNING_SECRET": slack.SIGNING_SECRET,
+        "KABAR_OWNER": OWNER,
         "KABAR_ALLOWED_USERS": GUESTS,
         "KABAR_DATA": DATA,
         "KABAR_FILES": ".data/simulator-files",

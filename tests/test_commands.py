@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.commands import MENU, Here, Told, answer, is_for_members, menu
-from bot.messages import ChatSettings, Person
+from bot.messages import ChatSettings, Person, Place
 from bot.settings_page import LONGEST_DATA, changed
 from tests.say import ANN, BUDI, GROUP, inbound
 
@@ -22,6 +22,14 @@ def test_help_names_every_command(command: str) -> None:
     page = told(command, "payload")
     assert page is not None
     assert all(f"/{each} " in page.text for each in MENU)
+
+
+def test_help_in_slack_says_how_a_command_is_written_there() -> None:
+    in_slack = told("help", place=Place("slack:T1:D1", "D1"))
+    elsewhere = told("help")
+    assert in_slack is not None and elsewhere is not None
+    assert "`/kabar new`" in in_slack.text
+    assert "kabar" not in elsewhere.text
 
 
 @pytest.mark.parametrize("language", ["en", "id"])

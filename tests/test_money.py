@@ -282,11 +282,11 @@ async def test_usage_tells_a_person_what_they_and_their_chat_used(path: Path) ->
             await bot.wakes()
         assert bot.channel.shown[-1] == (
             "**Usage** (days and months in UTC, prices of 2026-11-30)\n\n"
-            "- The last answer: 500 tokens, 0 % of the reading from the cache, $0.0050\n"
-            "- You, today: 1 answers, 1\u202f000 tokens, 0 % of the reading from the cache, $0.0100 of $2.00\n"
-            "- You, this month: 1 answers, 1\u202f000 tokens, 0 % of the reading from the cache, $0.0100\n"
-            "- This chat, today: 2 answers, 1\u202f500 tokens, 0 % of the reading from the cache, $0.0150\n"
-            "- This chat, this month: 2 answers, 1\u202f500 tokens, 0 % of the reading from the cache, $0.0150"
+            "- The last answer: 500 tokens, 0% of the reading from the cache, $0.0050\n"
+            "- You, today: 1 answer, 1\u202f000 tokens, 0% of the reading from the cache, $0.0100 of $2.00\n"
+            "- You, this month: 1 answer, 1\u202f000 tokens, 0% of the reading from the cache, $0.0100\n"
+            "- This chat, today: 2 answers, 1\u202f500 tokens, 0% of the reading from the cache, $0.0150\n"
+            "- This chat, this month: 2 answers, 1\u202f500 tokens, 0% of the reading from the cache, $0.0150"
         )
 
 
@@ -298,7 +298,7 @@ async def test_usage_tells_the_owner_about_everybody(path: Path) -> None:
             await bot.wakes()
         _, other, owner = bot.channel.shown
         assert "Semua orang" not in other
-        assert "Everybody, this month: 1 answers" in owner
+        assert "Everybody, this month: 1 answer" in owner
 
 
 async def test_usage_says_how_many_calls_it_can_not_price(path: Path) -> None:
@@ -308,4 +308,4 @@ async def test_usage_says_how_many_calls_it_can_not_price(path: Path) -> None:
         for number, command in enumerate(["", "", "usage"], 1):
             await bot.hears(heard("?", number, command=command, place=at(number)))
             await bot.wakes(at(number).conversation)
-        assert "1 calls went to a model whose price I do not know" in bot.channel.shown[-1]
+        assert "1 call went to a model whose price I do not know" in bot.channel.shown[-1]

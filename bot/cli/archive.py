@@ -147,7 +147,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from iter(lambda: file.readline(LONGEST_LINE), b"")
     except OSError as error:
-        raise ConfigError(f"{path} can not be read: {error}") from error
+        raise ConfigError(f"{path} can not be read: {error.strerror or error}") from error
 
 
 def _damages(path: Path) -> list[Damage]:

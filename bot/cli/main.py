@@ -18,9 +18,12 @@ from handlers.watching import begin_tracing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 130 for
-    Ctrl-C."""
-    options = parser().parse_args(arguments)
+    """The console script; returns the exit code: 0, 1 for a set-up that can not work or has mistakes, 2 where
+    no command was meant, 130 for Ctrl-C."""
+    options = (known := parser()).parse_args(arguments)
+    if options.command is None:
+        known.print_help()
+        return 2
     try:
         settings = bot_settings(environment(), options.bot)
         level = "WARNING" if options.quiet else settings.kabar_log_level
@@ -40,94 +43,106 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--bot", default="", metavar="NAME", help="one of KABAR_BOTS, instead of the one without a name"
     )
-    commands = parser.add_subparsers(required=True, metavar="command")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(metavar="command")
 
-    chat = commands.add_parser("chat", help="talk to the agent here in the terminal")
-    chat.add_argument("--name", default="main", help="which conversation; each name has its own history")
-    chat.add_argument("--model", help="instead of KABAR_MODEL")
-    chat.add_argument("--base-url", help="of a server that speaks the Messages API, instead of ANTHROPIC_BASE_URL")
-    chat.set_defaults(command=_chat, quiet=True)
+    def command(name: str, help: str, usage: str | None = None) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.", usage=usage)
 
-    run = commands.add_parser("run", help="real Telegram by long polling, real Slack by Socket Mode")
+    setup = command("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
+    setup.add_argument(
+        "--language", choices=("en", "id"), default="", help="English or Indonesian; the terminal's where none is named"
+    )
+    setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
+    setup.add_argument("--path", default="/kabar/prod", help="with --aws: where SSM keeps the secrets (%(default)s)")
+    setup.add_argument("--url", default="", help="the bot's public address: messages come by webhooks")
+    setup.add_argument("--check", action="store_true", help="ask and change nothing; name what is missing")
+    setup.set_defaults(command=_setup, quiet=True)
+
+    doctor = command("doctor", help="what is set up well and what is not, with what to do next")
+    doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
+    doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
+    doctor.add_argument("--json", action="store_true", help="the same as JSON, for programs")
+    doctor.set_defaults(command=_doctor, quiet=True)
+
+    run = command("run", help="the bot in Telegram and Slack, from this machine; needs no public address")
     run.add_argument("--take-over", action="store_true", help="remove the webhook Telegram has for this bot")
     run.add_argument("--demo", action="store_true", help="the demo model answers where no key is set")
     run.set_defaults(command=_run, quiet=False)
 
-    serve = commands.add_parser("serve", help="webhooks over HTTP, worker in the same process")
-    serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", type=int, default=8421)
-    serve.add_argument("--a2a", action="store_true", help="also for other agents; needs the extra a2a")
+    serve = command("serve", help="the bot in Telegram and Slack, from a server with a public address (webhooks)")
+    serve.add_argument("--host", default="127.0.0.1", help="where it listens (%(default)s)")
+    serve.add_argument("--port", type=int, default=8421, help="(%(default)s)")
+    serve.add_argument(
+        "--a2a",
+        action="store_true",
+        help="also for other agents, over A2A; needs the extra kabar[a2a] (docs/agent-to-agent.md)",
+    )
     serve.set_defaults(command=_serve, quiet=False)
 
-    check = commands.add_parser("check", help="name every mistake in the folder of instructions and skills")
-    check.add_argument("folder", nargs="?", help="which; that of KABAR_AGENT_DIR where none is named")
+    chat = command("chat", help="talk to the agent here in the terminal")
+    chat.add_argument("--name", default="main", help="which conversation; each name has its own history (%(default)s)")
+    chat.add_argument("--model", help="instead of KABAR_MODEL")
+    chat.add_argument("--base-url", help="of a server that speaks the Messages API, instead of ANTHROPIC_BASE_URL")
+    chat.set_defaults(command=_chat, quiet=True)
+
+    check = command("check", help="name every mistake in the folder of instructions and skills")
+    check.add_argument("folder", nargs="?", help="which folder; that of KABAR_AGENT_DIR where none is named")
     check.set_defaults(command=_check, quiet=True)
 
-    out = commands.add_parser("export", help="all that is kept, or one chat, as one file of JSON Lines")
+    logs_of = command("logs", help="what a turn did, by the reference that a person was shown")
+    logs_of.add_argument("reference", help="twelve characters, such as 3f09c1d27a4b")
+    logs_of.add_argument("--stack", default="", help="a stack on AWS, whose log and table are read")
+    logs_of.add_argument(
+        "--days", type=_count, default=30, help="with --stack: how far back its log is searched (%(default)s)"
+    )
+    logs_of.add_argument("--file", type=Path, action="append", default=[], help="a log of kabar on this machine")
+    logs_of.add_argument("--content", action="store_true", help="show what people, the model and the tools said")
+    logs_of.add_argument("--json", action="store_true", help="the same as JSON, for programs")
+    logs_of.set_defaults(command=_logs, quiet=True)
+
+    out = command("export", help="all that is kept, or one chat, as one file of JSON Lines")
     out.add_argument(
         "--chat", default="", metavar="ID", help="such as telegram:42, or slack:T1:C1 with all its threads"
     )
     out.add_argument("--out", type=Path, metavar="FILE", help="instead of the standard output")
     out.set_defaults(command=_export, quiet=True)
 
-    bring = commands.add_parser(
-        "import", help="what kabar export wrote; may be done again, and changes nothing that is there"
+    bring = command(
+        "import", help="take in what kabar export wrote; may be done again, and changes nothing that is there"
     )
-    bring.add_argument("file", type=Path)
+    bring.add_argument("file", type=Path, help="what kabar export wrote")
     bring.add_argument(
         "--replace", action="store_true", help="delete a conversation that is there, and take the file's"
     )
     bring.set_defaults(command=_import, quiet=True)
 
-    renew = commands.add_parser("migrate", help="bring what earlier versions kept to this one's schema, at once")
+    renew = command("migrate", help="bring what earlier versions stored to this one's form, at once")
     renew.add_argument("--check", action="store_true", help="only say what there is to do")
     renew.set_defaults(command=_migrate, quiet=True)
 
-    setup = commands.add_parser("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
-    setup.add_argument("--language", choices=("en", "id"), default="", help="English or Indonesian")
-    setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
-    setup.add_argument("--path", default="/kabar/prod", help="SSM's path of the secrets, with --aws")
-    setup.add_argument("--url", default="", help="the bot's public address: messages come by webhooks")
-    setup.add_argument("--check", action="store_true", help="ask and change nothing; name what is missing")
-    setup.set_defaults(command=_setup, quiet=True)
-
-    doctor = commands.add_parser("doctor", help="what is set up well and what is not, with what to do next")
-    doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
-    doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
-    doctor.add_argument("--json", action="store_true", help="for programs")
-    doctor.set_defaults(command=_doctor, quiet=True)
-
-    logs_of = commands.add_parser("logs", help="what a turn did, by the reference that a person was shown")
-    logs_of.add_argument("reference")
-    logs_of.add_argument("--stack", default="", help="a stack on AWS, whose log and table are read")
-    logs_of.add_argument("--days", type=_count, default=30, help="how far back its log is searched")
-    logs_of.add_argument("--file", type=Path, action="append", default=[], help="a log of kabar on this machine")
-    logs_of.add_argument("--content", action="store_true", help="show what people, the model and the tools said")
-    logs_of.add_argument("--json", action="store_true", help="for programs")
-    logs_of.set_defaults(command=_logs, quiet=True)
-
-    app = commands.add_parser("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
+    app = command("manifest", help="the Slack app as a manifest, to paste at api.slack.com/apps")
     app.add_argument("--url", default="", help="the bot's public address; Socket Mode where none is named")
     app.add_argument("--link", action="store_true", help="a link that makes the app, instead of the manifest itself")
     app.set_defaults(command=_manifest, quiet=True)
 
-    mcp = commands.add_parser("mcp", help="the conversations of this machine for another agent, over stdio")
+    mcp = command("mcp", help="the conversations of this machine for another agent, over stdio")
     mcp.set_defaults(command=_mcp, quiet=True)
 
-    evaluate = commands.add_parser(
+    evaluate = command(
         "eval",
         help="measure the agent with the tasks in evals/; prints JSON",
         usage="kabar eval [task ...] [options] | compare BEFORE AFTER [--out FOLDER] | from-votes [--good | --bad]",
     )
     evaluate.add_argument("tasks", nargs="*", help="which; all but drafts where neither a task nor a set is named")
     evaluate.add_argument("--set", default="", help="a folder of tasks, such as tuning or held-out")
-    evaluate.add_argument("--repeat", type=_count, default=1, help="runs of each task")
-    evaluate.add_argument("--jobs", type=_count, default=4, help="runs at once")
+    evaluate.add_argument("--repeat", type=_count, default=1, help="runs of each task (%(default)s)")
+    evaluate.add_argument("--jobs", type=_count, default=4, help="runs at once (%(default)s)")
     evaluate.add_argument("--model", default="", help="instead of KABAR_MODEL")
     evaluate.add_argument("--judge", default="", help="the model that scores rubrics; the same where none is named")
     evaluate.add_argument("--out", type=Path, help="a folder for pages to read and results.json")
     evaluate.add_argument("--prove", action="store_true", help="only whether tasks can be passed and failed; offline")
-    evaluate.add_argument("--folder", type=Path, default=Path("evals"))
+    evaluate.add_argument("--folder", type=Path, default=Path("evals"), help="where the tasks are (%(default)s)")
     voted = evaluate.add_mutually_exclusive_group()
     voted.add_argument("--good", action="store_true", help="from-votes: only of answers that were voted good")
     voted.add_argument("--bad", action="store_true", help="from-votes: only of answers that were voted bad")
@@ -204,8 +219,14 @@ async def _logs(settings: Settings, options: argparse.Namespace) -> None:
 
 async def _manifest(settings: Settings, options: argparse.Namespace) -> None:
     from bot.channels.slack.manifest import creation_link, manifest, written
+    from bot.cli.setup.command import address
+    from bot.cli.setup.texts import say
+    from bot.cli.setup.wrong import Wrong
 
-    app = manifest(options.url)
+    try:
+        app = manifest(address(options.url))
+    except Wrong as wrong:
+        raise ConfigError(say(wrong.text, "en", **wrong.values)) from wrong
     print(creation_link(app) if options.link else written(app))
 
 

@@ -278,7 +278,7 @@ SENTENCES = {
     ),
     "ANTHROPIC_API_KEY is {}.": "Isi ANTHROPIC_API_KEY: {}.",
     "TELEGRAM_BOT_TOKEN is {}.": "Isi TELEGRAM_BOT_TOKEN: {}.",
-    "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42.": (
+    "Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER to your id, such as telegram:42.": (
         "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
         "telegram:42."
     ),
@@ -323,6 +323,9 @@ SENTENCES = {
     ),
     "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
         "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
+    ),
+    "On a server of your own kabar setup --url <address> does it, on AWS the stack's registrar.": (
+        "Di server sendiri kabar setup --url <alamat> yang mengerjakannya, di AWS registrar milik stack-nya."
     ),
     "For kabar run leave TELEGRAM_WEBHOOK_SECRET out.": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",

@@ -85,7 +85,7 @@ async def examine_people(settings: Settings) -> Sequence[Check]:
 def _people(settings: Settings) -> Check:
     owner, others = settings.kabar_owner, names(settings.kabar_allowed_users)
     if not owner and not others:
-        do = "Run kabar setup, which finds out who you are. By hand: Set KABAR_OWNER to your id, such as telegram:42."
+        do = "Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER to your id, such as telegram:42."
         return red("people", "Nobody may talk to this bot.", do)
     odd = [each for each in (owner, *sorted(others)) if each not in ("", "*", "nobody") and not PERSON.fullmatch(each)]
     if odd:

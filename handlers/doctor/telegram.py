@@ -24,6 +24,8 @@ MANY = 20
 """Updates that wait: more than a chatty minute brings."""
 TOKEN_NEXT = "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN again."  # noqa: S105  # a sentence
 
+DOES_IT = " On a server of your own kabar setup --url <address> does it, on AWS the stack's registrar."
+
 # What Telegram says of a delivery that failed -> what to do.
 FAILURES = (
     (
@@ -117,7 +119,7 @@ def _secret(settings: Settings) -> Check:
 def _address(info: WebhookInfo, url: str) -> Check:
     """``url`` is the public address, "" where it is not known."""
     wanted = f"{url}{PATH}" if url else f"<address>{PATH}"
-    ask = f"Call setWebhook with url={wanted} and secret_token=<TELEGRAM_WEBHOOK_SECRET>."
+    ask = f"Call setWebhook with url={wanted} and secret_token=<TELEGRAM_WEBHOOK_SECRET>." + DOES_IT
     if not info.url:
         polls = "" if url else " For kabar run leave TELEGRAM_WEBHOOK_SECRET out."
         return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask + polls)
@@ -154,5 +156,6 @@ def _kinds(info: WebhookInfo) -> Check:
     missing = [kind for kind in KINDS if info.allowed_updates and kind not in info.allowed_updates]
     if missing:
         says = f"Telegram keeps updates back: {', '.join(missing)}."
-        return red("telegram updates", says, f"Call setWebhook with allowed_updates={list(KINDS)!r}.".replace("'", '"'))
+        ask = f"Call setWebhook with allowed_updates={list(KINDS)!r}.".replace("'", '"')
+        return red("telegram updates", says, ask + DOES_IT)
     return green("telegram updates", "Every kind that the bot reads is delivered.")

@@ -8,7 +8,7 @@ const STATES = {
   running: "at work",
   waiting: "waits for a yes",
   unfinished: "not finished",
-  told: "answered without the model",
+  told: "without the model",
   reminded: "reminder",
   undone: "taken back",
 };

@@ -36,6 +36,7 @@ export class Log {
     this.list.addEventListener("keydown", (event) => this.#moveBetweenMessages(event));
     this.list.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.list.addEventListener("load", () => this.#atEnd && this.scrollToEnd(), true); // a picture takes its place late
+    new ResizeObserver(() => this.#atEnd && this.scrollToEnd()).observe(this.list);
   }
 
   /** Empties it for another conversation: one thread, where nothing is indented, or a private chat, or another. */

@@ -57,6 +57,7 @@ def test_the_bot_is_told_where_its_platforms_are_and_keeps_its_own_model() -> No
     assert demo["TELEGRAM_API_BASE_URL"] == "http://127.0.0.1:1/telegram"
     assert demo["SLACK_API_BASE_URL"] == "http://127.0.0.1:1/slack/api/"
     assert (demo["ANTHROPIC_BASE_URL"], demo["PATH"]) == ("http://127.0.0.1:1/model", "/bin")
+    assert demo["KABAR_OWNER"] == f"telegram:{World().people[0].telegram_id}"  # who sees /doctor and is asked
     keyed = bot_environment({"ANTHROPIC_API_KEY": "k"}, "http://127.0.0.1:1", demo=False)
     assert (keyed["ANTHROPIC_API_KEY"], "ANTHROPIC_BASE_URL" in keyed) == ("k", False)
 

@@ -14,6 +14,9 @@ async def examine(folder: Path, values: Mapping[str, str]) -> Sequence[Check]:
     owned = read_folder(folder, None if brings_tools else BUILT_IN, values)
     if owned.faults:
         first, others = owned.faults[0], len(owned.faults) - 1
-        says = (str(first) if first.file else first.message) + (f" And {others} more." if others else "")
+        if not first.file:
+            do = f"Run kabar where {folder} lies, or set KABAR_AGENT_DIR to where it is."
+            return [yellow("agent folder", first.message, do)]
+        says = f"{first} And {others} more." if others else str(first)
         return [yellow("agent folder", says, f"See them all with: kabar check {folder}")]
     return [green("agent folder", f"{folder} has no mistake; {len(owned.skills)} skills, {len(owned.agents)} agents.")]

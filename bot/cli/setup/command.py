@@ -55,7 +55,7 @@ async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Termin
     language = wanted.language or _language(environment) or ("en" if wanted.check else "")
     try:
         language = language or await _chosen_language(terminal)
-        way = Way(aws=wanted.aws, url=_address(wanted.url))
+        way = Way(aws=wanted.aws, url=address(wanted.url))
         talk = Talk(terminal, language, await _keeper(wanted, environment))
         if wanted.check:
             from bot.cli.setup.checked import checked
@@ -92,8 +92,8 @@ async def _chosen_language(terminal: Terminal) -> str:
             return LANGUAGES[int(answer or 1) - 1]
 
 
-def _address(url: str) -> str:
-    """Raises Wrong."""
+def address(url: str) -> str:
+    """A public address without its last slash; "" stays so. Raises Wrong."""
     parts = urlsplit(url)
     if url and (parts.scheme not in ("https", "http") or not parts.hostname or parts.path.strip("/") or parts.query):
         raise Wrong("url_form", url=url)

@@ -19,10 +19,10 @@ TEXTS = {
         "Dihentikan. Jawaban Anda tersimpan; kabar setup melanjutkan dari sini.",
     ),
     "no_person": (
-        "kabar setup asks questions, so it needs a terminal. Without one: put the values that README.md lists "
-        "into .env, and run kabar setup --check.",
+        "kabar setup asks questions, so it needs a terminal. Without one: put the values that docs/settings.md "
+        "lists into .env, and run kabar setup --check.",
         "kabar setup mengajukan pertanyaan, jadi perlu terminal. Tanpa terminal: tulis nilai-nilai yang ada di "
-        "README.md ke .env, lalu jalankan kabar setup --check.",
+        "docs/settings.md ke .env, lalu jalankan kabar setup --check.",
     ),
     "done_here": ("All is set. Start the bot with:", "Semua siap. Jalankan bot dengan:"),
     "done_aws": ("All is set. Deploy the bot with:", "Semua siap. Deploy bot dengan:"),

@@ -107,6 +107,18 @@ def test_a_path_that_ssm_does_not_take_is_told(path: str) -> None:
     assert wrong.value.text == "aws_path"
 
 
+async def test_the_region_is_read_by_the_name_that_people_are_told(
+    cloud: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/none")
+    monkeypatch.setenv("AWS_REGION", cloud.environment["AWS_DEFAULT_REGION"])
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    cloud.client("ssm").put_parameter(Name=f"{PATH}/ANTHROPIC_API_KEY", Value=KEY, Type="SecureString")
+    kept = parameters(cloud.endpoint, PATH, {})
+    await kept.read()
+    assert kept.values["ANTHROPIC_API_KEY"] == KEY
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -119,6 +131,7 @@ def test_a_path_that_ssm_does_not_take_is_told(path: str) -> None:
 async def test_a_machine_that_is_not_signed_in_is_told_what_to_do(
     change: dict[str, str], said: str, cloud: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
     for name, value in {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/none", **change}.items():
         monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/none")
