@@ -77,7 +77,8 @@ def _write(file: Path, value: Any) -> None:
 def _without_words(value: Any) -> Any:
     """A model without what it says to people. A member that is called so is no text and stays."""
     if isinstance(value, dict):
-        return {name: _without_words(each) for name, each in value.items() if not _is_words(name, each)}
+        # Emptied, not gone: botocore looks for some of them by name.
+        return {name: "" if _is_words(name, each) else _without_words(each) for name, each in value.items()}
     return [_without_words(each) for each in value] if isinstance(value, list) else value
 
 

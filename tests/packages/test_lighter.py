@@ -16,6 +16,7 @@ from scripts.lighten import ANTHROPIC, lighten
 from simulator.model_reply import Break, Refusal
 from simulator.script import overloaded, reply, scripted, text
 from tests.agentdir.tree import tree
+from tests.emulator import REGION, Account
 from tests.packages.conftest import Packages
 from tests.packages.libraries import LAMBDA_PYTHON, this_target
 
@@ -174,11 +175,41 @@ def test_what_is_called_of_aws_is_described_as_it_was_but_for_the_words(webhook:
 def without_words(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            name: without_words(each)
+            name: "" if name == "documentation" and isinstance(each, str) else without_words(each)
             for name, each in value.items()
-            if not (name == "documentation" and isinstance(each, str))
         }
     return [without_words(each) for each in value] if isinstance(value, list) else value
+
+
+CALLS = """
+import json, os, sys
+from handlers.aws import Aws
+os.environ.update(AWS_ACCESS_KEY_ID=sys.argv[2], AWS_SECRET_ACCESS_KEY="none", AWS_DEFAULT_REGION=sys.argv[3])
+aws = Aws(sys.argv[1])
+s3, bucket = aws.client("s3"), sys.argv[4]
+s3.put_object(Bucket=bucket, Key="a", Body=b"words", ContentType="text/plain")
+asked = {
+    "s3": s3.get_object(Bucket=bucket, Key="a")["Body"].read().decode(),
+    "dynamodb": aws.client("dynamodb").list_tables()["TableNames"],
+    "sqs": aws.client("sqs").list_queues().get("QueueUrls", []),
+    "ssm": aws.client("ssm").get_parameters_by_path(Path="/kabar")["Parameters"],
+    "lambda": aws.client("lambda").list_functions()["Functions"],
+    "scheduler": aws.client("scheduler").list_schedules()["Schedules"],
+    "sts": aws.client("sts").get_caller_identity()["Account"],
+    "kms": aws.client("kms").list_keys()["Keys"],
+    "cloudformation": aws.client("cloudformation").list_stacks()["StackSummaries"],
+}
+print(json.dumps(asked, default=str))
+"""
+
+
+def test_every_service_answers_what_is_asked_with_the_lighter_library(worker: Path, aws: Account) -> None:
+    account, bucket = aws.environment["AWS_ACCESS_KEY_ID"], aws.bucket()
+
+    asked = run(worker, CALLS, aws.endpoint, account, REGION, bucket)
+
+    assert asked.keys() == SERVICES
+    assert (asked["s3"], asked["sts"]) == ("words", account)
 
 
 def test_every_service_that_is_called_has_the_address_that_it_had(webhook: Path) -> None:
