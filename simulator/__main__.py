@@ -60,6 +60,7 @@ async def run(environment: Mapping[str, str]) -> int:
     simulator = _simulator(demo)
     simulator.world.set_model(demo=demo, name="demo" if demo else _model_name(environment))
     async with _serve_nearby(simulator, int(environment.get("KABAR_SIMULATOR_PORT") or PORT)) as url:
+        simulator.hold()
         _tell(url, simulator)
         bot = ["simulator.bot"] if demo else ["bot.cli.main", "serve"]
 

@@ -9,6 +9,7 @@
 The bot's base addresses are ``telegram_base_url(url)`` and ``slack_base_url(url)``.
 """
 
+import asyncio
 import mimetypes
 import time
 from collections.abc import AsyncIterator, Callable
@@ -85,6 +86,12 @@ class Simulator:
         self.world.set_bot("waiting")
         self.events.url, self.events.signing_secret = f"{bot_url}/slack/events", slack_signing_secret
         self.webhook.set(f"{bot_url}/telegram", telegram_secret)
+        if self.events.held:
+            self.events.held.set()
+
+    def hold(self) -> None:
+        """Deliver nothing until a bot is connected: what people write meanwhile waits."""
+        self.events.held = asyncio.Event()
 
     def join(self, workspace: Workspace) -> Slack:
         """Another workspace, which has not installed the app yet."""

@@ -249,6 +249,8 @@ class SlackEvents:
         self.url = ""
         self.signing_secret = ""
         self.sockets: list[Socket] = []
+        self.held: asyncio.Event | None = None
+        """Nothing is sent before this is set: of a bot that we start ourselves we know when it listens."""
         self._world = world
         self._tasks = tasks
         self._courier = courier
@@ -275,6 +277,8 @@ class SlackEvents:
         return delivery
 
     async def _deliver(self, kind: str, payload: Json, delivery: Delivery, message: Message | None) -> None:
+        if self.held:
+            await self.held.wait()
         delays = self.pace.slack_delays if kind == "events_api" else ()
         envelope_id = secrets.token_hex(16)
         reason = ""

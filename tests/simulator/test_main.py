@@ -12,8 +12,11 @@ import aiohttp
 import pytest
 
 from simulator.__main__ import bot_environment, run
+from simulator.app import Simulator, serve
+from simulator.deliver import QUICK
 from simulator.supervise import keep_running
 from simulator.world import World
+from tests.simulator.recorder import Recorder
 
 HOLD_OPEN = "import sys, time; out = open(sys.argv[1], 'w'); out.write('started\\n'); out.flush(); time.sleep(60)"
 
@@ -100,3 +103,17 @@ async def test_it_says_so_where_no_port_is_free() -> None:
             await run({"KABAR_SIMULATOR_PORT": str(last)})
     finally:
         taken.close()
+
+
+async def test_what_is_written_before_the_bot_listens_waits_and_comes_once_it_does() -> None:
+    simulator, bot = Simulator(pace=QUICK), Recorder()
+    async with serve(simulator):
+        simulator.hold()
+        await simulator.telegram.say("1001", "ann", "early")
+        await simulator.slack.say("D0ANN", "ann", "early too")
+        async with bot.served() as url:
+            simulator.connect(url)
+            async with asyncio.timeout(20):
+                while {each.path for each in bot.received} != {"/telegram", "/slack/events"}:
+                    await asyncio.sleep(0.01)
+    assert len(bot.received) == 2
