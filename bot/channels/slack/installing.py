@@ -16,26 +16,12 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from bot.channels.slack.manifest import SCOPES
 from bot.channels.slack.oauth import App, access, installation_of
 from bot.errors import SendError, SendRefused
 from bot.messages import Inbound, Installation, Person, Place
 from bot.ports import Clock, Installations, Seal
 
-SCOPES = (
-    "app_mentions:read",
-    "assistant:write",
-    "channels:history",
-    "chat:write",
-    "commands",
-    "files:read",
-    "files:write",
-    "groups:history",
-    "im:history",
-    "im:write",
-    "mpim:history",
-    "users:read",
-)
-"""What the bot may do; those of docs/slack-manifest.json."""
 LASTS = 600
 """Seconds in which Slack's own page must be answered."""
 
