@@ -397,10 +397,13 @@ class Manner(Struct, frozen=True):
 
 
 class Pace(Struct, frozen=True):
-    """At most ``burst`` calls at once, and one more every ``interval`` seconds."""
+    """At most ``burst`` calls at once, and one more every ``interval`` seconds; where the platform counts minutes, at
+    most ``minute`` in any of them, and what grows changes every ``growth`` seconds to come out even."""
 
     interval: float
     burst: int
+    minute: int = 0
+    growth: float = 0.0
 
 
 class Channel(Protocol):

@@ -4,6 +4,7 @@ The rates are what Telegram's FAQ for bots names; what it really counts is not p
 """
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -26,7 +27,7 @@ LINK_LIFETIME = 3600.0
 
 class Flood(Struct, frozen=True):
     """What a bot may send and edit in one chat before it is told to wait: ``burst`` calls at once, then one for each
-    second that has passed; in a group ``group_per_minute``."""
+    second that has passed; in a group also no more than ``group_per_minute`` in any minute."""
 
     per_second: float = 1.0
     burst: int = 20
@@ -40,17 +41,20 @@ class Meter:
         self._flood = flood
         self._now = now
         self._levels: dict[str, tuple[float, float]] = {}
+        self._minutes: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=flood.group_per_minute))
 
     def wait(self, chat: Chat) -> int:
         """Count one call; or, not counting it, the whole seconds until one is taken again."""
-        group = chat.kind != "private"
-        rate = self._flood.group_per_minute / 60 if group else self._flood.per_second
-        most = self._flood.group_per_minute if group else self._flood.burst
-        level, at = self._levels.get(chat.id, (0.0, self._now()))
-        level = max(level - (self._now() - at) * rate, 0.0)
-        full = level + 1 > most
-        self._levels[chat.id] = (level if full else level + 1, self._now())
-        return max(math.ceil((level + 1 - most) / rate), 1) if full else 0
+        now, minute = self._now(), self._minutes[chat.id]
+        level, at = self._levels.get(chat.id, (0.0, now))
+        level = max(level - (now - at) * self._flood.per_second, 0.0)
+        wait = max(level + 1 - self._flood.burst, 0.0) / self._flood.per_second
+        if chat.kind != "private" and len(minute) == minute.maxlen:
+            wait = max(wait, minute[0] + 60 - now)
+        self._levels[chat.id] = (level if wait else level + 1, now)
+        if not wait:
+            minute.append(now)
+        return math.ceil(wait)
 
 
 def photo_sides(data: bytes) -> tuple[int, int]:

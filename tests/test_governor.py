@@ -46,6 +46,26 @@ def test_no_minute_holds_more_calls_than_the_platform_takes(pace: Pace, most: in
     assert calls_within(governor, hands, 59.9) + calls_within(governor, hands, 0.0, final=True) <= most
 
 
+def test_a_long_answer_in_a_telegram_group_grows_without_a_halt_and_soon_ends() -> None:
+    hands = Hands()
+    governor = Governor(TelegramChannel.group_pace, hands)
+    waits, for_final = list[float](), list[float]()
+    for _ in range(200):
+        waits.append(governor.wait(final=False))
+        hands.at += waits[-1]
+        governor.spend()
+        for_final.append(governor.wait(final=True))
+    assert max(waits[:20]) < 3
+    assert max(waits) < 3.5
+    assert max(for_final[:19]) == 0
+    assert max(for_final) < 3.5
+
+
+def test_many_parts_of_a_final_text_need_not_wait_for_the_pace_of_growing() -> None:
+    governor = Governor(TelegramChannel.group_pace, hands := Hands())
+    assert calls_within(governor, hands, 12.0, final=True) >= 13
+
+
 def test_no_call_is_made_before_the_time_that_the_platform_names() -> None:
     hands = Hands()
     governor = Governor(Pace(1.0, 3), hands)

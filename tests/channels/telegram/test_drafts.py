@@ -7,6 +7,7 @@ import pytest
 from bot.channels.telegram.parse import Me, parse
 from bot.channels.telegram.send import TelegramChannel, telegram_bot
 from bot.errors import SendLater, SendRefused
+from bot.governor import Governor
 from bot.messages import Person, Place
 from bot.ports import Manner, Pace, Rendered
 from simulator.app import Simulator, serve, telegram_base_url
@@ -87,9 +88,8 @@ async def test_a_draft_that_is_not_shown_says_why(stage: Stage) -> None:
 )
 def test_a_bot_that_keeps_the_pace_is_never_told_to_wait(pace: Pace, chat: Chat) -> None:
     clock = FakeClock()
-    meter = Meter(Flood(), clock.now)
-    for _ in range(pace.burst):
-        assert meter.wait(chat) == 0
-    for _ in range(500):
-        clock.advance(pace.interval)
+    meter, governor = Meter(Flood(), clock.now), Governor(pace, clock.now)
+    for number in range(500):
+        clock.advance(governor.wait(final=number % 7 == 0))
+        governor.spend()
         assert meter.wait(chat) == 0
