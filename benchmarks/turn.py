@@ -82,7 +82,7 @@ def measure() -> dict[str, Any]:
             create_table(account.client("dynamodb"), TABLE)
             dynamodb = DynamoDBStore(account.client("dynamodb"), TABLE, SystemClock())
             sqlite = SQLiteStore(Path(folder, "kabar.sqlite3"), SystemClock())
-            own = {"SQLite": asyncio.run(_own(sqlite)), "DynamoDB": asyncio.run(_own(dynamodb))}
+            own = asyncio.run(_own({"SQLite": sqlite, "DynamoDB": dynamodb}))
             sqlite.close()
         with emulator.account() as account, wire_to(emulator.endpoint) as wire:
             create_table(account.client("dynamodb"), TABLE)
@@ -91,25 +91,34 @@ def measure() -> dict[str, Any]:
     return {"runs": RUNS, "own_ms": own, "dynamodb": costs}
 
 
-async def _own(store: Store) -> dict[str, float]:
-    """Median milliseconds by length."""
-    turns, own = _bot(store), {}
-    for length in LENGTHS:
-        place, took = Place(conversation=f"telegram:{length}", chat=str(length)), []
-        await fill(store, place, length)
-        for number in range(length + 1, length + 1 + RUNS):
-            began = time.process_time()
-            await accept(_said(number, place), store, NoWake(), SystemClock())
-            await turns.handle(place.conversation, Deadline(60))
-            took.append(time.process_time() - began)
-        own[str(length)] = round(statistics.median(took[1:]) * 1000, 1)
-    return own
+async def _own(stores: Mapping[str, Store]) -> dict[str, dict[str, float]]:
+    """Median milliseconds by store and length. They take turns, so that where the machine slows down it is for all."""
+    bots = {name: _bot(store) for name, store in stores.items()}
+    took: dict[str, dict[str, list[float]]] = {name: {str(length): [] for length in LENGTHS} for name in stores}
+    for store in stores.values():
+        for length in LENGTHS:
+            await fill(store, _place(length), length)
+    for run in range(RUNS):
+        for name, store in stores.items():
+            for length in LENGTHS:
+                place, began = _place(length), time.process_time()
+                await accept(_said(length + 1 + run, place), store, NoWake(), SystemClock())
+                await bots[name].handle(place.conversation, Deadline(60))
+                took[name][str(length)].append(time.process_time() - began)
+    return {
+        name: {length: round(statistics.median(each[1:]) * 1000, 1) for length, each in of_store.items()}
+        for name, of_store in took.items()
+    }
+
+
+def _place(length: int) -> Place:
+    return Place(conversation=f"telegram:{length}", chat=str(length))
 
 
 async def _cost(client: Any, passed: list[Any], length: int) -> dict[str, float]:
     """Of one message to a conversation of so many."""
     store = DynamoDBStore(client, TABLE, SystemClock())
-    place = Place(conversation=f"telegram:{length}", chat=str(length))
+    place = _place(length)
     await fill(store, place, length)
     for number in (length + 1, length + 2):  # of the first it is also noted who the person is
         del passed[:]

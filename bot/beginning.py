@@ -4,6 +4,7 @@ What begins a turn: plain messages in a row, a command or a case that we answer 
 what was answered already. What does not: taps that came too late, news about the chat itself.
 """
 
+import asyncio
 import logging
 from collections.abc import Sequence
 
@@ -30,7 +31,7 @@ from bot.journal import Journal
 from bot.listening import Listening
 from bot.logs import about
 from bot.mcp.prompts import NO_PROMPTS, PromptFailed, Prompts
-from bot.memory import told
+from bot.memory import owner_of, told
 from bot.messages import (
     Asked,
     Button,
@@ -137,8 +138,10 @@ class Beginnings:
         inbox, ignored = to_us(inbox, follows=self._is_followed(head))
         if not inbox:
             return Nothing(head, done=_keys(ignored))
-        messages, edits = with_edits(await self._listening.people.known(inbox, head.settings))
-        window = await self._store.record(head.conversation, head.since)
+        known, window = await asyncio.gather(
+            self._listening.people.known(inbox, head.settings), self._store.record(head.conversation, head.since)
+        )
+        messages, edits = with_edits(known)
         question = await self._question(messages, head, [each.entry for each in window])
         if isinstance(question, Nothing):
             return replace(question, done=(*question.done, *_keys([*edits, *ignored])))
@@ -406,8 +409,9 @@ class Beginnings:
         memory = rules = ""
         if question.told is None:
             shown = [*(each.entry for each in window), *question.before]
-            memory = told(await self._pages.memory.facts(turn.place, turn.asker), shown)
-            rules = chat_rules.told(await self._pages.rules.of(turn.place), shown)
+            whose, chat = owner_of(turn.place, turn.asker), chat_rules.key(turn.place)
+            known = await self._store.profiles([whose, chat])
+            memory, rules = told(known[whose].facts, shown), chat_rules.told(known[chat].rules, shown)
             if await self._is_nearly_spent(turn, head.conversation):
                 log.warning("budget=<nearly spent> | the cheaper model answers")
                 turn = replace(turn, cheaper=True)

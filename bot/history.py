@@ -106,14 +106,19 @@ def say(said: Iterable[Inbound], *, shown: bool = True) -> list[Json]:
 
     ``shown``: with the pictures and documents themselves, not only a line for each.
     """
-    blocks = []
-    for inbound in said:
-        blocks.append(text(_context(inbound)))
-        heard, files = _heard(inbound), map(_attached, inbound.attachments)
-        words = filter(None, (*heard, _quoted(inbound), *files, _unmarked(inbound.words)))
-        blocks.append(text("\n\n".join(words) or "(an empty message)"))
-        blocks += [block for attachment in inbound.all_attachments if shown and (block := _medium(attachment))]
-    return blocks
+    return [block for inbound in said for block in _said(inbound, shown=shown)]
+
+
+@lru_cache(1024)  # a turn tells its conversation several times: to the model, and to measure it
+def _said(inbound: Inbound, *, shown: bool) -> tuple[Json, ...]:
+    heard, files = _heard(inbound), map(_attached, inbound.attachments)
+    words = filter(None, (*heard, _quoted(inbound), *files, _unmarked(inbound.words)))
+    media = map(_medium, inbound.all_attachments if shown else ())
+    return (
+        text(_context(inbound)),
+        text("\n\n".join(words) or "(an empty message)"),
+        *(block for block in media if block),
+    )
 
 
 def _medium(attachment: Attachment) -> Json | None:
@@ -141,7 +146,6 @@ def _context(inbound: Inbound) -> str:
     return f"<context>{said}</context>"
 
 
-@lru_cache(4096)  # a turn tells its conversation several times: to the model, and to measure it
 def _moment(seconds: int) -> str:
     moment = datetime.fromtimestamp(min(max(seconds, 0), LAST_SECOND), UTC)
     return moment.strftime("%A %Y-%m-%d %H:%M UTC")

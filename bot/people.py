@@ -23,7 +23,7 @@ class People:
 
     async def known(self, said: Sequence[Inbound], settings: ChatSettings) -> tuple[Inbound, ...]:
         """The same messages with their senders as far as they are known. One read for each person, two where somebody
-        has several accounts, and one for a group."""
+        has several accounts."""
         senders = {inbound.sender.id: inbound for inbound in said}
         people = {person: await self.person(inbound, settings) for person, inbound in senders.items()}
         return tuple(replace(inbound, sender=people[inbound.sender.id]) for inbound in said)
@@ -47,7 +47,9 @@ class People:
         return replace(inbound, text=text, quote=quote)
 
     async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
-        person, profile = inbound.sender, await self._store.profile(inbound.sender.id)
+        person, chats = inbound.sender, [_chat(inbound.place)] if inbound.place.group else []
+        known = await self._store.profiles([person.id, *chats])
+        profile = known[person.id]
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
             profile = await self._introduced(inbound.place, person, profile)
         if _is_private(inbound.place) and profile.place != inbound.place:
@@ -58,7 +60,7 @@ class People:
             name=person.name or profile.name,
             language=settings.language or person.language or profile.language or shared.language,
             zone=shared.zone or profile.zone,
-            role=self._access.role(person, profile.role, await self._role_of_chat(inbound.place)),
+            role=self._access.role(person, profile.role, "".join(known[chat].role for chat in chats)),
             account=profile.account,
         )
 
@@ -69,10 +71,6 @@ class People:
         if asked.sender.role != "member" or not place.group or channel is None:
             return asked.sender.role == "owner"
         return await channel.administers(place, asked.sender)
-
-    async def _role_of_chat(self, place: Place) -> str:
-        """What everybody in a group is."""
-        return (await self._store.profile(f"chat:{chat_of(place.conversation)}")).role if place.group else ""
 
     async def _introduced(self, place: Place, person: Person, profile: Profile) -> Profile:
         """What is known after asking the platform. Where somebody else writes it down meanwhile, theirs stands."""
@@ -96,6 +94,11 @@ def _met(profile: Profile, inbound: Inbound) -> Profile:
     sender = inbound.sender
     name, language = sender.name or profile.name, sender.language or profile.language
     return replace(profile, place=inbound.place, name=name, language=language)
+
+
+def _chat(place: Place) -> str:
+    """Whose profile says what everybody in a group is."""
+    return f"chat:{chat_of(place.conversation)}"
 
 
 def _is_private(place: Place) -> bool:

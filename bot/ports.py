@@ -3,7 +3,7 @@
 Core code takes these as parameters; ``handlers/wiring.py`` and ``bot/cli/wiring.py`` choose the adapters.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -122,6 +122,9 @@ class Store(Protocol):
 
     async def profile(self, person: str) -> Profile:
         """What is known of a person; an empty one where nothing is."""
+
+    async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
+        """The same of several, in one request: each of them is there."""
 
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         """Store a changed profile, as its next version; False, and nothing stored, where ``profile.version`` is not the

@@ -9,7 +9,7 @@ The first serves every conversation, the second finds what the request before wr
 third writes for the next. In a chat with long pauses these two are kept for an hour or not at all: ``bot/caching.py``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from bot.caching import LONG, lifetime, thinks
 from bot.history import build_messages
@@ -71,7 +71,7 @@ class PromptBuilder:
         ``may_use`` says which of the provider's tools are offered: of ours each call is looked at."""
         messages, before = build_messages(entries, turn), _reply_before(entries)
         if self._caching and (mark := lifetime(entries, turn, self._read)):
-            messages = _marked(messages, _request_before(entries, turn), mark)
+            messages = _marked(messages, _reply_to(entries, turn), mark)
         return Prompt(
             system=self._system,
             tools=[*self._own, *permitted(self._provided, may_use)],
@@ -88,28 +88,34 @@ def _reply_before(entries: Sequence[Entry]) -> Reply:
     return next((entry.reply for entry in reversed(entries) if isinstance(entry, Answered)), Reply([], ""))
 
 
-def _request_before(entries: Sequence[Entry], turn: str) -> list[Json]:
-    """The messages of the last request that this one begins with; [] where there is none.
+def _reply_to(entries: Sequence[Entry], turn: str) -> Sequence[Json]:
+    """What the model said to the last request that this one begins with; () where there is none.
 
-    In the turn that runs it is the request its last reply answered. A new turn is shown without the thinking of the one
-    before: what is the same then ends where that turn first thought.
+    In the turn that runs it is its last reply. A new turn is shown without the thinking of the one before: what is the
+    same then ends where that turn first thought.
     """
-    replies = [(at, entry) for at, entry in enumerate(entries) if isinstance(entry, Answered)]
+    replies = [entry for entry in entries if isinstance(entry, Answered)]
     if not replies:
-        return []
-    at, last = replies[-1]
+        return ()
+    last = replies[-1]
     if last.turn != turn:
-        thoughtful = (number for number, entry in replies if entry.turn == last.turn and thinks(entry))
-        at = next(thoughtful, at)
-    return build_messages(entries[:at], last.turn)
+        last = next((entry for entry in replies if entry.turn == last.turn and thinks(entry)), last)
+    return last.reply.content
 
 
-def _marked(messages: list[Json], before: list[Json], mark: Json) -> list[Json]:
-    """The same messages with marks on their last block and, where they begin with ``before``, on the last of that."""
-    blocks, known = _blocks(messages), _blocks(before)
-    ends = {len(blocks)}
-    if known and blocks[: len(known)] == known:
-        ends.add(len(known))
+def _marked(messages: list[Json], reply: Sequence[Json], mark: Json) -> list[Json]:
+    """The same messages with marks on their last block and, where ``reply`` stands in them, on the last before it.
+
+    A block that is fine is sent as the very object that was received, so the reply is found without telling the
+    conversation a second time. Where a summary came since, this marks what the provider does not know, at no cost.
+    """
+    said, blocks = set(map(id, reply)), [block for message in messages for block in message["content"]]
+    before = len(blocks)
+    while before and id(blocks[before - 1]) not in said:
+        before -= 1
+    while before and id(blocks[before - 1]) in said:
+        before -= 1
+    ends = {len(blocks), before}
     numbers = iter(range(1, len(blocks) + 1))
     return [
         {
@@ -120,7 +126,3 @@ def _marked(messages: list[Json], before: list[Json], mark: Json) -> list[Json]:
         }
         for message in messages
     ]
-
-
-def _blocks(messages: Iterable[Json]) -> list[tuple[str, Json]]:
-    return [(message["role"], block) for message in messages for block in message["content"]]

@@ -32,7 +32,7 @@ class ChatRules:
         self._clock = clock
 
     async def of(self, place: Place) -> Rules | None:
-        return (await self._store.profile(_key(place))).rules
+        return (await self._store.profile(key(place))).rules
 
     async def page(self, asked: Inbound) -> str:
         """Without words what holds here and who wrote it; with words it is replaced, with ``clear`` taken away, by
@@ -52,7 +52,7 @@ class ChatRules:
         def with_rules(known: Profile) -> Profile:
             return replace(known, rules=rules)
 
-        await change(self._store, _key(asked.place), with_rules)
+        await change(self._store, key(asked.place), with_rules)
         return _page(say("rules_set" if rules else "rules_cleared", language), rules, language)
 
 
@@ -73,5 +73,6 @@ def _page(done: str, rules: Rules | None, language: str) -> str:
     return "\n\n".join(filter(None, (*parts, say("rules_how", language))))
 
 
-def _key(place: Place) -> str:
+def key(place: Place) -> str:
+    """Whose profile holds them."""
     return f"chat:{chat_of(place.conversation)}"

@@ -7,7 +7,7 @@ would: nothing it had not done by then.
 
 import asyncio
 import collections
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -194,6 +194,9 @@ class ProcessStore:
 
     async def profile(self, person: str) -> Profile:
         return await self._do(self._store.profile, person)
+
+    async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
+        return await self._do(self._store.profiles, people)
 
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         return await self._do(self._store.keep_profile, person, profile)

@@ -7,7 +7,7 @@ between several processes on one file as well. SQLite blocks, so it lives on a t
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,6 +243,9 @@ class SQLiteStore:
 
     async def profile(self, person: str) -> Profile:
         return await self._read(_profile, person)
+
+    async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
+        return await self._read(_profiles, people)
 
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         return await self._write(_keep_profile, person, profile)
@@ -540,6 +543,10 @@ def _knows(database: sqlite3.Connection, conversation: str) -> bool:
 def _profile(database: sqlite3.Connection, person: str) -> Profile:
     row = database.execute("SELECT profile FROM profile WHERE person = ?", (person,)).fetchone()
     return PROFILE.read(row[0]) if row is not None else Profile()
+
+
+def _profiles(database: sqlite3.Connection, people: Iterable[str]) -> dict[str, Profile]:
+    return {person: _profile(database, person) for person in people}
 
 
 def _keep_profile(database: sqlite3.Connection, person: str, profile: Profile) -> bool:

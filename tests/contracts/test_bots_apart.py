@@ -60,6 +60,7 @@ async def looked(store: DynamoDBStore, clock: FakeClock) -> dict[str, Any]:
         "spent": await store.spent([BUDGET]),
         "knows": await store.knows(CHAT),
         "profile": (await store.profile("telegram:7")).name,
+        "profiles": [each.name for each in (await store.profiles(["telegram:7", "telegram:8"])).values()],
         "reminders": await store.reminders(CHAT),
         "kept": await store.kept("servers"),
         "installation": await store.installation("T1"),

@@ -634,6 +634,12 @@ async def test_nothing_is_known_of_a_person_until_it_is_told(store: Store) -> No
     told = Profile("Sari \U0001f35c", "id", "Asia/Jakarta", 1_999_999_999, ("Eats no peanuts.", "a\x00b\u2028"))
     assert await store.keep_profile("telegram:7", told)
     assert await store.profile("telegram:7") == replace(told, version=1)
+    assert await store.profiles(["telegram:70", "telegram:7"]) == {
+        "telegram:70": Profile(),
+        "telegram:7": replace(told, version=1),
+    }
+    assert await store.profiles(["telegram:7"]) == {"telegram:7": replace(told, version=1)}
+    assert await store.profiles([]) == {}
     assert await store.profile("telegram:70") == await store.profile("TELEGRAM:7") == Profile()
 
 
