@@ -469,10 +469,11 @@ def _holds_secret(ran: Ran) -> bool:
 
 
 def _processes_of_scripts() -> Iterator[int]:
-    """Those with a script's home, on Linux."""
+    """Those with a script's home among this process's temporary folders, on Linux."""
+    home = f"HOME={Path(tempfile.gettempdir()).resolve()}/kabar-".encode()
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
-            if b"HOME=" in (environment := path.read_bytes()) and b"/kabar-" in environment:
+            if home in path.read_bytes():
                 yield int(path.parent.name)
 
 

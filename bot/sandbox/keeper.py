@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple, NoReturn
 
 from bot.sandbox import landlock, namespaces, seccomp
@@ -98,8 +99,9 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def use_of(pids: Iterable[int]) -> Use:
+    """Of one more than may be, at most: who counts a fork bomb to its end never ends, as it grows faster."""
     processes = memory = 0
-    for pid in pids:
+    for pid in islice(pids, MOST_PROCESSES + 1):
         processes += 1
         with suppress(OSError):
             memory += sum(map(int, _IN_USE.findall(_read(f"/proc/{pid}/status")))) * 1024
@@ -135,6 +137,8 @@ def become(orders: Orders, streams: tuple[int, int]) -> NoReturn:
     """Give up everything but what the orders name, then be the script."""
     try:
         os.setsid()
+        if LINUX:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         null = os.open(os.devnull, os.O_RDONLY)
         for number, stream in enumerate((null, *streams)):
             os.dup2(stream, number)
@@ -268,9 +272,10 @@ class Watch:
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
         if LINUX:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
-            # Before all others, where that is allowed: among thousands of processes it must still have its turn.
+            # Before all others, where that is allowed: among thousands of processes it must still have its turn, and so
+            # must the first of the namespace, which can not even be killed before.
             with suppress(PermissionError):
-                os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
             self._own_namespace = namespaces.enter()
         self._child = os.fork()
         if not self._child:
@@ -348,11 +353,16 @@ class Watch:
 
 
 def _held_still(pid: int) -> set[int]:
-    """All descendants of a process, once no more are found: who is held starts no others."""
+    """All descendants of a process, once no more are found: who is held starts no others, so each is held when seen."""
     held: set[int] = set()
-    while new := set(descendants(pid)) - held:
-        _signal(new, signal.SIGSTOP)
-        held |= new
+    found = True
+    while found:
+        found = False
+        for each in descendants(pid):
+            if each not in held:
+                _signal([each], signal.SIGSTOP)
+                held.add(each)
+                found = True
     return held
 
 
