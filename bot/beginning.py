@@ -19,6 +19,7 @@ from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
     edited,
+    is_edit_of,
     last_question,
     run_of,
     said_in,
@@ -316,13 +317,10 @@ class Beginnings:
     def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
         """Do a turn again, with the edit it was offered for."""
         first = asked.said[0]
-        original = turn_with(first.native_id, entries) if first.kind == "edit" else asked.turn
+        original = turn_with(first, entries) if first.kind == "edit" else asked.turn
         if not original:
             return None
-        said = tuple(
-            edited(each, first) if first.kind == "edit" and each.native_id == first.native_id else each
-            for each in said_in(original, entries)
-        )
+        said = tuple(edited(each, first) if is_edit_of(first, each) else each for each in said_in(original, entries))
         # Their rights are those of now.
         said = tuple(replace(each, sender=by.sender) if each.sender.id == by.sender.id else each for each in said)
         return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
@@ -341,7 +339,7 @@ class Beginnings:
 
     def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
         """An edit of what was answered already: offer to do it again."""
-        if not edit.sender.role or not turn_with(edit.native_id, entries):
+        if not edit.sender.role or not turn_with(edit, entries):
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 

@@ -296,9 +296,9 @@ class Delivery:
         line = "" if has_words or not self._at_work else doing(self._at_work, self._language)
         status = self._journal.turn.status
         if status is None and line:
+            self._governor.spend()
             await self._journal.update(status=Part("sending"))
             manner = self._manner(self._status_mark, silent=True)
-            self._governor.spend()
             sent = await self._channel.send(self._place, Rendered(line, buttons=self._stop_button()), manner)
             await self._journal.update(status=Part("sent", sent))
         elif status and status.id and not line and has_words:
@@ -539,10 +539,10 @@ class Delivery:
         return None if data is None else Upload(file.name, file.media_type, data, file.caption)
 
     async def _wait_for_our_turn(self, deadline: Deadline) -> None:
-        wait = self._governor.wait(final=True)
-        if wait > max(deadline.left(), 0):
-            raise Later(wait)
-        if wait > 0:
+        """Until a call may be made now. Other turns of this chat wait for the same: the first one takes it."""
+        while (wait := self._governor.wait(final=True)) > 0:
+            if wait > max(deadline.left(), 0):
+                raise Later(wait)
             await self._clock.sleep(wait)
 
     async def _put(self, index: int, part: Rendered, *, anew: bool = False, growing: bool = False) -> None:
@@ -560,10 +560,10 @@ class Delivery:
         mark = self._marks(index)[0 if anew else 1]
         found = await self._find(index, anew=anew) if state is not None else None
         if found is None:
+            self._governor.spend()  # before anything is awaited: until then the call is nobody's
             if not self._is_uncertain(index):
                 await self._journal.set_part(index, Part("sending"))
             reply_to = self._journal.turn.reply_to if index == 0 else ""
-            self._governor.spend()
             found = await self._channel.send(self._place, part, self._manner(mark, reply_to=reply_to, growing=growing))
             log.info("part=<%d>, id=<%s> | sent", index, found)
             self._note_shown(index, part, growing)

@@ -17,6 +17,7 @@ Now = Callable[[], float]
 
 KEPT = 2.0  # calls that what grows leaves for the final text
 MINUTE = 60.0
+LEFT_OVER = 1e-6  # seconds; after a wait sums of floats may still lack as much
 
 
 def loop_time() -> float:
@@ -37,7 +38,8 @@ class Governor:
         wanted = 1.0 if final else min(1.0 + KEPT, self._pace.burst)
         missing = max(wanted - self._refilled(), 0.0) * self._pace.interval
         rest = 0.0 if final else self._until_fewer(1, self._pace.growth)
-        return max(missing, rest, self._until_fewer(self._pace.minute, MINUTE), self.closed)
+        wait = max(missing, rest, self._until_fewer(self._pace.minute, MINUTE), self.closed)
+        return wait if wait > LEFT_OVER else 0.0
 
     def spend(self) -> None:
         """A call is made."""

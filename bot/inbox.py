@@ -28,14 +28,20 @@ def still_arriving(inbox: Sequence[Inbound]) -> bool:
 
 def with_edits(inbox: Sequence[Inbound]) -> tuple[list[Inbound], list[Inbound]]:
     """Messages as they read now, and the edits that are used up by that. An edit of what is not here stays."""
-    current = {inbound.native_id: inbound for inbound in inbox if inbound.kind == "message"}
+    current = {inbound.key: inbound for inbound in inbox}
     used = []
     for edit in inbox:
-        if edit.kind == "edit" and edit.native_id in current:
-            current[edit.native_id] = edited(current[edit.native_id], edit)
+        of = [message for message in current.values() if is_edit_of(edit, message)]
+        current |= {message.key: edited(message, edit) for message in of}
+        if of:
             used.append(edit)
-    left = [current.get(each.native_id, each) if each.kind == "message" else each for each in inbox if each not in used]
-    return left, used
+    return [current[each.key] for each in inbox if each not in used], used
+
+
+def is_edit_of(edit: Inbound, message: Inbound) -> bool:
+    """Several questions may be about one message, some of them not its author's, who alone can edit it."""
+    same = edit.native_id == message.native_id and edit.sender.id == message.sender.id
+    return same and (edit.kind, message.kind) == ("edit", "message")
 
 
 def edited(message: Inbound, edit: Inbound) -> Inbound:
@@ -53,13 +59,14 @@ def run_of(inbox: Sequence[Inbound], kind: Callable[[Inbound], T]) -> list[Inbou
     return batch
 
 
-def turn_with(native_id: str, entries: Sequence[Entry]) -> str:
-    """The newest turn in which this message was said, and which was not done again since; "" where there is none."""
+def turn_with(edit: Inbound, entries: Sequence[Entry]) -> str:
+    """The newest turn in which the message that this edits was said, and which was not done again since; "" where
+    there is none."""
     undone = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why == "undone"}
     for entry in reversed(entries):
         if not isinstance(entry, Asked | Returned) or entry.turn in undone:
             continue
-        if any(said.native_id == native_id and said.kind == "message" for said in entry.said):
+        if any(is_edit_of(edit, said) for said in entry.said):
             return entry.turn
     return ""
 

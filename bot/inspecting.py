@@ -183,7 +183,8 @@ class _Turn:
     def view(self) -> TurnView:
         entries = [each.entry for each in self._entries]
         asked = next(each for each in entries if isinstance(each, Asked))
-        votes = [each.good for each in entries if isinstance(each, Voted)]
+        newest = {each.person: each.good for each in entries if isinstance(each, Voted)}
+        votes = [*newest.values()]
         ended = [each for each in entries if isinstance(each, Ended)]
         steps = tuple(step for each in self._entries for step in self._steps(each))
         return TurnView(

@@ -120,7 +120,7 @@ class Journal:
         if inbound.command or inbound.sender.id != self.turn.asker.id:
             return False
         if inbound.kind == "edit":
-            return bool(turn_with(inbound.native_id, self.own()))
+            return bool(turn_with(inbound, self.own()))
         return inbound.kind == "message"
 
     def saw(self, inbox: Iterable[Inbound]) -> None:

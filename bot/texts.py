@@ -68,7 +68,7 @@ _TEXTS = {
     "menu_export": ("get all of this conversation as a file", "ambil seluruh percakapan ini sebagai file"),
     "menu_forget": ("delete all of this conversation", "hapus seluruh percakapan ini"),
     "menu_help": ("this page", "halaman ini"),
-    "prompt_needs": ("This needs more words: {usage}", "Perintah ini butuh kata lagi: {usage}"),
+    "prompt_needs": ("This needs more words: {usage}", "Perintah ini perlu keterangan lagi: {usage}"),
     "prompt_unreachable": (
         "The server {server}, which that command comes from, does not answer. Please try again in a few minutes.",
         "Server {server}, asal perintah itu, tidak menjawab. Silakan coba lagi beberapa menit lagi.",
@@ -243,7 +243,7 @@ _TEXTS = {
     ),
     "knock": (
         "{who} ({person}) wrote to me and is not let in. What shall they be?",
-        "{who} ({person}) menulis kepada saya dan belum punya akses. Jadikan apa?",
+        "{who} ({person}) menulis kepada saya dan belum punya akses. Beri akses sebagai apa?",
     ),
     "added": (
         "{who} ({person}) has added me to the Slack workspace {workspace}. Nobody there can talk to me until you let "
@@ -258,16 +258,16 @@ _TEXTS = {
         "My owner has let you in. Write to me in plain words; /help shows what I can do.",
         "Pemilik saya telah memberi Anda akses. Tulis saja; /help menunjukkan yang bisa saya lakukan.",
     ),
-    "role_now_member": ("{person} is a member now.", "{person} sekarang anggota."),
-    "role_now_guest": ("{person} is a guest now.", "{person} sekarang tamu."),
+    "role_now_member": ("{person} is a member now.", "{person} sekarang menjadi anggota."),
+    "role_now_guest": ("{person} is a guest now.", "{person} sekarang menjadi tamu."),
     "role_now_banned": (
         "{person} stays out, and I do not ask again.",
         "{person} tidak diberi akses dan tidak akan ditanyakan lagi.",
     ),
-    "role_now_none": ("{person} is a stranger now.", "{person} sekarang orang asing."),
+    "role_now_none": ("{person} is a stranger now.", "{person} sekarang tidak punya akses."),
     "appoint_how": (
         "/appoint and an id such as telegram:42, then member, guest, banned, or nothing for a stranger.",
-        "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk orang asing.",
+        "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk mencabut akses.",
     ),
     "owner_only": ("Only my owner can do that.", "Hanya pemilik saya yang bisa melakukannya."),
     "members_only": (
@@ -316,7 +316,7 @@ _TEXTS = {
     ),
     "late": (
         "I was away and your older messages are too old to answer one by one. Please ask again what still matters.",
-        "Saya sempat tidak aktif dan pesan-pesan lama Anda sudah terlalu lama untuk dijawab satu per satu. Silakan "
+        "Saya sempat tidak aktif dan pesan-pesan Anda sudah terlalu lama untuk dijawab satu per satu. Silakan "
         "tanyakan lagi yang masih penting.",
     ),
     "over_person": (

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from bot.inbox import LONG, asked_in, last_question, run_of, said_in, still_arriving, to_us, turn_with, with_edits
 from bot.messages import Ended, Inbound, Returned
 from tests.bots import edit
-from tests.say import answered, asked, inbound, returned
+from tests.say import BUDI, answered, asked, inbound, returned
 
 
 @pytest.mark.parametrize(
@@ -69,18 +69,30 @@ RECORD = [
 
 
 def test_a_turn_is_found_by_any_message_said_in_it() -> None:
-    assert [turn_with(number, RECORD) for number in ("1", "2", "3", "4", "")] == ["t1", "t2", "t2", "", ""]
+    assert [turn_with(edit("so", number), RECORD) for number in (1, 2, 3, 4)] == ["t1", "t2", "t2", ""]
+
+
+def test_nobody_s_edit_is_of_what_somebody_else_asked_about_the_same_message() -> None:
+    theirs = replace(edit("so", 1), sender=BUDI)
+    assert turn_with(theirs, RECORD) == ""
+    assert with_edits([inbound("", 1), theirs]) == ([inbound("", 1), theirs], [])
+
+
+@pytest.mark.parametrize("native_id", ["", "7"])
+def test_two_questions_about_one_message_or_about_none_wait_side_by_side(native_id: str) -> None:
+    waiting = [replace(inbound(text, number), native_id=native_id) for number, text in enumerate(("one", "two"))]
+    assert with_edits(waiting) == (waiting, [])
 
 
 def test_a_turn_that_was_done_again_is_not_found() -> None:
     record = [*RECORD, Ended("t2", "undone")]
-    assert (turn_with("2", record), asked_in("t2", record)) == ("", None)
+    assert (turn_with(edit("so", 2), record), asked_in("t2", record)) == ("", None)
     again = [*record, asked("second", "t3", number=2)]
-    assert turn_with("2", again) == "t3"
+    assert turn_with(edit("so", 2), again) == "t3"
 
 
 def test_an_edit_that_steered_a_turn_is_not_the_message_it_edits() -> None:
-    assert turn_with("9", [asked(turn="t1"), Returned("t1", (), said=(edit("what?", 9),))]) == ""
+    assert turn_with(edit("so", 9), [asked(turn="t1"), Returned("t1", (), said=(edit("what?", 9),))]) == ""
 
 
 def test_what_was_said_in_a_turn_is_its_question_and_what_was_added() -> None:

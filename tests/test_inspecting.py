@@ -122,6 +122,7 @@ def test_every_other_kind_of_entry_is_a_step_or_an_end() -> None:
         ),
         answered("Done.", stop="max_tokens"),
         Fetched("t", ("f",), (File("k", "out.csv", "text/csv"),), ("gone.csv",)),
+        Voted("t", ANN.id, False),
         Voted("t", ANN.id, True),
         Ended("t", "stopped", "Half a"),
     )

@@ -184,10 +184,11 @@ def _tapped(payload: Json) -> Inbound | None:
     if not (team and user and channel and ts and value):
         return None
     thread = text_at(message, "thread_ts") or text_at(container, "thread_ts")
+    again = f".{text_at(action, 'action_ts')}" if action.get("type") == "feedback_buttons" else ""  # a mind may change
     quiet = container.get("is_ephemeral") is True  # no message of the channel: it begins no thread, nothing edits it
     return Inbound(
         place=_place(team, channel, thread if quiet else _thread(channel, ts, thread)),
-        id=f"c{ts}.{user}.{_short(name)}.{_short(value)}",
+        id=f"c{ts}.{user}.{_short(name)}.{_short(value)}{again}",
         order=ts,
         sender=Person(f"slack:{team}:{user}", text_at(object_at(payload, "user"), "name")),
         sent_at=_seconds(text_at(action, "action_ts") or ts),

@@ -6,6 +6,7 @@ Source: core.telegram.org/bots/api; python-telegram-bot 22.8.
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -71,6 +72,9 @@ CLOSED = (
     "topic_closed",
     "topic_deleted",
 )
+
+FLOOD = re.compile(r"too many requests: retry after (\d{1,9})", re.IGNORECASE)
+"""How a 400 tells that one file of an album came too soon: each counts as a message."""
 
 logger = logging.getLogger(__name__)
 
@@ -394,6 +398,8 @@ def _translated(error: TelegramError) -> SendError:
 
 
 def _refusal(message: str) -> SendError:
+    if flood := FLOOD.search(message):
+        return SendLater(message, float(flood[1]))
     lowered = message.lower()
     if any(words in lowered for words in GONE):
         return MessageGone(message)

@@ -323,7 +323,7 @@ KINDS: dict[str, tuple[Json, Inbound | None]] = {
     ),
     # Interactions.
     "a button": (tapped(BUTTON), tap("approve:7f", "approve.0")),
-    "a thumb": (tapped(FEEDBACK), tap("vote:up:t1", "vote")),
+    "a thumb": (tapped(FEEDBACK), tap("vote:up:t1", "vote", id=f"c{TS}.U1.vote.vote:up:t1.1700000009.5")),
     "a menu": (tapped(MENU), tap("b", "pick")),
     "an overflow menu": (tapped(OVERFLOW), tap("delete:3", "more")),
     "several choices": (tapped(CHECKED), tap("a,c", "pick")),

@@ -333,6 +333,17 @@ def test_a_choice_from_a_menu_is_a_tap_with_the_choice() -> None:
     assert parsed(tap(actions=[{"action_id": "pick", "selected_option": {"value": "b"}}])).data == "b"
 
 
+def test_a_thumb_that_is_pressed_again_after_the_other_one_counts_again() -> None:
+    def thumb(way: str, at: str) -> Json:
+        return tap(
+            actions=[{"type": "feedback_buttons", "action_id": "vote", "value": f"vote:{way}:t1", "action_ts": at}]
+        )
+
+    presses = [parsed(thumb(way, at)) for way, at in (("up", "1.5"), ("down", "2.5"), ("up", "3.5"))]
+    assert len({press.key for press in presses}) == 3
+    assert parsed(thumb("up", "1.5")).key == presses[0].key
+
+
 def test_a_long_value_does_not_make_a_long_id() -> None:
     action = {"action_id": "pick", "value": "v" * 2_000}
     assert len(parsed(tap(actions=[action])).id) < 120

@@ -200,6 +200,15 @@ async def test_flood_control_and_a_cut_connection_are_told_apart(stage: Stage) -
     assert later.value.retry_after == 7
 
 
+async def test_an_album_of_which_one_file_came_too_soon_is_sent_later_and_not_lost(stage: Stage) -> None:
+    words = 'failed to send message #2 with the error message "Too Many Requests: retry after 8"'
+    stage.world.add_fault(Fault("telegram", "sendMediaGroup", "error", status=400, error=f"Bad Request: {words}"))
+
+    with pytest.raises(SendLater) as later:
+        await stage.channel.send_files(CHAT, [text(), text()], MANNER)
+    assert later.value.retry_after == 8
+
+
 # Fetching.
 
 
