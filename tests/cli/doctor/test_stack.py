@@ -317,6 +317,8 @@ ROUNDS = (
     ),
     (
         Case("given up", Broken.give_up, "dead letters", "red", "redrive"),
+        Case("may not run Python", lambda stack: stack.forbid("WorkerRole", "lambda:InvokeFunction"), "worker rights",
+             "red", "WorkerRole"),
         Case("failures taken for done", lambda stack: stack.source(FunctionResponseTypes=[]), "event source", "red",
              "ReportBatchItemFailures"),
     ),
