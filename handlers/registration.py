@@ -60,7 +60,6 @@ def register(properties: Properties, before: Properties = MappingProxyType({})) 
     """Every bot on both platforms, one sentence for each; where one refuses, its sentence says so and is a fault. Bots
     of ``before`` that are no more are taken back."""
     faults: list[str] = []
-    names = _names(properties)
 
     def told(tell: Callable[[Bot], str]) -> str:
         return _short(bot.says(_tried(tell, bot, faults)) for bot in bots)
@@ -68,6 +67,7 @@ def register(properties: Properties, before: Properties = MappingProxyType({})) 
     manifest = _manifest(properties)
     with _aws(properties) as aws:
         try:
+            names = _names(properties)
             bots = _bots(properties, {*names, *_names(before)}, aws)
         except KabarError as error:
             return Answer({"Telegram": str(error), "Slack": str(error), "SlackManifest": manifest}, str(error))

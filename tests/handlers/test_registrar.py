@@ -216,6 +216,11 @@ async def test_a_bot_that_goes_takes_its_webhook_back(
     assert bool(stack.simulator.webhook.url) is (kind == "Update")
 
 
+async def test_a_name_that_no_bot_can_have_is_said_to_be_so(stack: Stack) -> None:
+    answer = await stack.send("Create", Bots="slack")
+    assert (answer["Status"], "slack can not be the name of a bot" in answer["Reason"]) == ("FAILED", True)
+
+
 async def test_what_is_said_of_many_bots_fits_into_an_answer(stack: Stack) -> None:
     names = [f"{'bot' * 6}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
     answer = await stack.send("Create", Bots=",".join(names))
