@@ -30,8 +30,9 @@ CODES = "code:"
 
 
 class Exported(Struct):
-    """What went into an export so far. ``running``: the conversations in which a turn was cut; ``missing``: files that
-    are named in a record and kept no more."""
+    """What went into an export so far. ``running``: the conversations in which a turn was cut; ``waiting``: those in
+    which a message is left out as no turn has begun with it, some hundreds at most; ``missing``: files that are named
+    in a record and kept no more."""
 
     lines: int = 0
     conversations: int = 0
@@ -40,6 +41,7 @@ class Exported(Struct):
     profiles: int = 0
     reminders: int = 0
     running: list[str] = []
+    waiting: list[str] = []
     missing: list[str] = []
 
 
@@ -70,6 +72,8 @@ class Export:
             if key not in self._written:
                 async for line in self._conversation(key):
                     yield line
+        unanswered = set(await self._store.overdue(self._now + 1)) - set(self.done.running)
+        self.done.waiting = sorted(key for key in unanswered if not chat or _is_of(key, chat))
         people = self._people if chat else {id async for id in self._store.every_profile()}
         async for line in self._profiles(people):
             yield line

@@ -79,6 +79,11 @@ def tell(values: Mapping[str, float], line: str, *keys: object, by: str = "", le
     log.log(level, line, *keys, extra={"measured": Measured(values, by)} if values else None)
 
 
+def refused(status: int) -> None:
+    """A request that was not taken in, by HTTP's status."""
+    tell({"Refused": 1}, "status=<%d> | refused", status, by=str(status))
+
+
 def turn_ended(turn: Turn, outcome: str, now: float) -> None:
     """The last line of a turn: how it ended, how long it took, what it cost."""
     bill, times = turn.total, turn.times

@@ -119,7 +119,9 @@ def _registered(event: dict[str, Any]) -> Answer:
     from handlers.registration import register, unregister
 
     properties = event["ResourceProperties"]
-    return unregister(properties) if event["RequestType"] == "Delete" else register(properties)
+    if event["RequestType"] == "Delete":
+        return unregister(properties)
+    return register(properties, event.get("OldResourceProperties", {}))
 
 
 def _digested(event: dict[str, Any]) -> Answer:

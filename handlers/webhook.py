@@ -27,7 +27,7 @@ from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
 from bot.logs import about
 from bot.messages import Arrival, Json
-from bot.metrics import tell
+from bot.metrics import refused, tell
 from bot.ports import Receipt
 from handlers.aws import Aws
 from handlers.bots import every_bot
@@ -96,7 +96,7 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
                     await door.store.uninstall(gone.team, gone.at)
                     log.info("team=<%s> | uninstalled", gone.team)
                 if received.status >= 400:
-                    _tell_refused(received.status)
+                    refused(received.status)
                 return Response(received.body, received.status, received.headers)
         raise HTTPException(401)
 
@@ -142,19 +142,15 @@ def _json_object(body: bytes, content_type: str) -> Json:
 
 async def _try_again(_: Request, error: Exception) -> Response:
     log.error("error=<%s> | not stored, the platform will send it again", error)
-    _tell_refused(503)
+    refused(503)
     return Response(status_code=503)
 
 
 async def _refuse(_: Request, refusal: Exception) -> Response:
     if not isinstance(refusal, HTTPException):
         raise TypeError("Registered for HTTPException alone.")
-    _tell_refused(refusal.status_code)
+    refused(refusal.status_code)
     return Response(status_code=refusal.status_code, headers=refusal.headers)
-
-
-def _tell_refused(status: int) -> None:
-    tell({"Refused": 1}, "status=<%d> | refused", status, by=str(status))
 
 
 class Bot(NamedTuple):

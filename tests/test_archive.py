@@ -17,7 +17,7 @@ from bot.doorstep import CODE_LASTS
 from bot.errors import StoreUnavailable
 from bot.exporting import Export, Exported
 from bot.importing import LEASE, Import, Imported
-from bot.messages import Attachment, ChatSettings, Profile, Reminder, Turn
+from bot.messages import Attachment, ChatSettings, Place, Profile, Reminder, Rules, Summary, Turn
 from bot.ports import Archive, Blobs, Change, Receipt
 from bot.reminding import is_waiting
 from bot.schema import SCHEMA
@@ -34,6 +34,8 @@ from tests.say import ANN, BUDI, GROUP, HERE, NOW, answered, asked, inbound
 from tests.say import call as call_block
 
 PNG = picture()
+THERE = Place("telegram:2", "2")
+"""A chat in which nobody was answered yet."""
 FILE = "kabar.sqlite3"
 PILL = Reminder("pppppppp", HERE, ANN, "Take the pill.", NOW + 90_000, rule="FREQ=DAILY", zone="Asia/Jakarta")
 
@@ -148,6 +150,26 @@ async def test_after_export_wipe_and_import_the_model_is_sent_the_same_bytes(liv
     request = await next_request(lived)
     assert request == await next_request(lived.parent / "control")
     assert all(told in request for told in (b"Ann eats no peanuts.", b"The sea is calm.", b'"type": "image"'))
+
+
+async def test_rules_a_summary_a_linked_account_and_the_chat_s_settings_come_along(lived: Path, world: World) -> None:
+    await world.store.keep_profile("chat:telegram:1", Profile(rules=Rules("Rhyme.", BUDI.id, "Budi", NOW)))
+    await world.store.keep_profile(ANN.id, replace(await world.store.profile(ANN.id), account="slack:T1:U1"))
+    await world.store.keep_profile("slack:T1:U1", Profile("Ann", facts=("She sails.",)))
+    head = await world.store.claim(HERE.conversation, "a", LEASE)
+    assert head is not None
+    settings = replace(head.settings, language="id", follow=True, allowed={f"{ANN.id} remember": NOW + 9_000_000})
+    change = Change((Summary("They spoke of the sea.", head.last),), since=head.last + 1, settings=settings)
+    await world.store.commit(head, replace(change, release=True))
+    lines, _ = await world.exported()
+    world.store.close()
+    again = World(lived.parent / "again")
+    await again.imported(lines)
+    again.store.close()
+
+    request = await next_request(lived.parent / "again")
+    assert request == await next_request(lived)
+    assert [told for told in (b"Rhyme.", b"They spoke of the sea.", b"She sails.") if told not in request] == []
 
 
 async def test_what_is_imported_is_exported_again_line_by_line(world: World, other: World) -> None:
@@ -330,6 +352,16 @@ async def test_a_running_turn_ends_in_the_export_and_the_chat_goes_on_from_there
     request = json.loads(await next_request(third.folder))
     assert [message["role"] for message in request["messages"]] == ["user", "assistant", "user", "assistant", "user"]
     assert "Stopped here" in str(request["messages"][3])
+
+
+async def test_a_message_that_waits_for_its_answer_is_left_out_and_said_so(world: World) -> None:
+    now = int(world.clock.now())
+    for said in (inbound("and now?", 8), inbound("hello", 1, sender=BUDI, place=THERE)):
+        await world.store.receive(said)
+    for chat, waiting in (("", [HERE.conversation, THERE.conversation]), (GROUP.conversation, [])):
+        work = Export(world.store, world.blobs, now)
+        lines = [line async for line in work.lines(chat)]
+        assert (work.done.waiting, b"and now?" in b"".join(lines)) == (waiting, False)
 
 
 async def test_an_answer_on_its_way_out_is_whole_in_the_export(other: World) -> None:

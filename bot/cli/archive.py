@@ -158,7 +158,9 @@ def _exported(done: Exported) -> Iterator[str]:
     counts = f"{done.conversations:,} conversations with {done.entries:,} entries and {done.files:,} files"
     yield f"Exported {counts}, {done.reminders:,} reminders, {done.profiles:,} profiles."
     if done.running:
-        yield f"Being answered at this moment, and without that answer in the export: {', '.join(done.running)}"
+        yield f"Under way, or waiting for a person's word, and stopped there in the export: {', '.join(done.running)}"
+    if done.waiting:
+        yield f"Messages that wait for an answer are not in the export: {', '.join(done.waiting)}. Run the bot first."
     if done.missing:
         yield f"{len(done.missing):,} files are named in a conversation and kept no more."
 

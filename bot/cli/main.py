@@ -189,6 +189,8 @@ async def _setup(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.setup.command import Wanted, setup
     from bot.cli.setup.terminal import Terminal
 
+    if options.bot:
+        raise ConfigError("kabar setup is for the bot without a name: docs/several.md says how to set up the others.")
     logs.set_up("ERROR")  # what goes wrong on the way is told in sentences
     given = {name: getattr(options, name) for name in ("language", "aws", "path", "url", "check")}
     return await setup(Wanted(**given), os.environ, Terminal(sys.stdin, sys.stdout))

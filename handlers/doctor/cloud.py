@@ -204,12 +204,13 @@ def bucket(cloud: Cloud) -> list[Check]:
 
 
 def secrets(cloud: Cloud) -> list[Check]:
-    """Their names and kinds; no value is asked for here."""
-    path = cloud.settings.kabar_secrets_path
+    """The names and kinds of the bot's own; no value is asked for here."""
+    settings = cloud.settings
+    path = f"{settings.kabar_secrets_path}/{settings.kabar_bot}" if settings.kabar_bot else settings.kabar_secrets_path
     pages = cloud.client("ssm").get_paginator("get_parameters_by_path").paginate(Path=path, WithDecryption=False)
     kinds = {each["Name"].rpartition("/")[2]: each["Type"] for page in pages for each in page["Parameters"]}
     put = f"aws ssm put-parameter --type SecureString --name {path}/<NAME> --value ..."
-    if not {"TELEGRAM_BOT_TOKEN", "SLACK_BOT_TOKEN"} & kinds.keys():
+    if not {"TELEGRAM_BOT_TOKEN", "SLACK_BOT_TOKEN", "SLACK_CLIENT_ID"} & kinds.keys():
         says = f"Under {path} lies neither TELEGRAM_BOT_TOKEN nor SLACK_BOT_TOKEN."
         return [red("secrets", says, f"Put what you have there: {put}")]
     if plain := sorted(name for name in kinds if name in SECRETS and kinds[name] != "SecureString"):

@@ -75,7 +75,7 @@ async def _asked(bot: Bot, settings: Settings, situation: Situation) -> list[Che
     return [
         *checks,
         _secret(settings),
-        _address(info, situation.url),
+        _address(info, situation),
         _delivery(info, situation.now),
         _kinds(info),
     ]
@@ -116,17 +116,17 @@ def _secret(settings: Settings) -> Check:
     return green("telegram secret", "It is there and of the right form.")
 
 
-def _address(info: WebhookInfo, url: str) -> Check:
-    """``url`` is the public address, "" where it is not known."""
-    wanted = f"{url}{PATH}" if url else f"<address>{PATH}"
+def _address(info: WebhookInfo, situation: Situation) -> Check:
+    url, path = situation.url, f"{situation.path}{PATH}"
+    wanted = f"{url}{PATH}" if url else f"<address>{path}"
     ask = f"Call setWebhook with url={wanted} and secret_token=<TELEGRAM_WEBHOOK_SECRET>." + DOES_IT
     if not info.url:
         polls = "" if url else " For kabar run leave TELEGRAM_WEBHOOK_SECRET out."
         return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask + polls)
     if url and info.url != wanted:
         return red("telegram webhook", f"Telegram delivers to {_shown(info.url)}, which is not this bot's.", ask)
-    if urlsplit(info.url).path != PATH:
-        return red("telegram webhook", f"It is {_shown(info.url)}, whose path is not {PATH}.", ask)
+    if not url and urlsplit(info.url).path != path:
+        return red("telegram webhook", f"It is {_shown(info.url)}, whose path is not {path}.", ask)
     return green("telegram webhook", f"Telegram delivers to {_shown(info.url)}.")
 
 

@@ -27,3 +27,10 @@ async def test_a_manifest_for_what_is_no_address_is_refused(tmp_path: Path) -> N
     async with kabar(tmp_path, "manifest", "--url", "bot.example") as refused:
         assert await refused.ends() == 1
     assert refused.output.startswith("kabar: bot.example is no address")
+
+
+async def test_a_set_up_is_never_of_another_bot_than_was_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("KABAR_BOTS=lola\n")
+    async with kabar(tmp_path, "--bot", "lola", "setup", "--check") as refused:
+        assert await refused.ends() == 1
+    assert "kabar setup is for the bot without a name" in refused.output

@@ -67,6 +67,16 @@ async def test_the_owner_is_told_in_one_message_what_is_well(chat: Chat) -> None
     assert len(chat.channel.messages) == 1
 
 
+@pytest.mark.parametrize(("path", "red"), [("/lola/telegram", False), ("/telegram", True)])
+async def test_one_of_several_bots_has_a_webhook_of_its_own(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, path: str, red: bool
+) -> None:
+    monkeypatch.setenv("KABAR_BOTS", "lola")
+    chat.stage.values |= {"KABAR_BOT": "lola", "TELEGRAM_WEBHOOK_SECRET": "secret"}
+    chat.stage.simulator.webhook.set(f"http://127.0.0.1:9{path}", "secret")
+    assert ("whose path is not /lola/telegram" in await chat.asks()) is red
+
+
 async def test_what_is_wrong_comes_first_with_what_to_do_and_no_secret(chat: Chat) -> None:
     chat.stage.values |= {
         "TELEGRAM_BOT_TOKEN": f"{telegram.TOKEN}x",

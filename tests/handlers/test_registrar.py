@@ -50,18 +50,25 @@ class Stack:
         self.url = ""
         self._platforms = url
 
-    def store(self, **secrets: str) -> None:
+    def store(self, bot: str = "", **secrets: str) -> None:
         for name, value in secrets.items():
-            self.aws.client("ssm").put_parameter(
-                Name=f"{PATH}/{name}", Value=value, Type="SecureString", Overwrite=True
-            )
+            path = f"{PATH}/{bot}/{name}" if bot else f"{PATH}/{name}"
+            self.aws.client("ssm").put_parameter(Name=path, Value=value, Type="SecureString", Overwrite=True)
 
     def stored(self, name: str) -> str:
         found = self.aws.client("ssm").get_parameter(Name=f"{PATH}/{name}", WithDecryption=True)
         return str(found["Parameter"]["Value"])
 
-    async def send(self, kind: str, *, seconds: float = 60, type: str = "Custom::Registration", **changed: Any) -> Any:
-        """The answer to one event; ``changed`` are properties."""
+    async def send(
+        self,
+        kind: str,
+        *,
+        seconds: float = 60,
+        type: str = "Custom::Registration",
+        before: dict[str, str] | None = None,
+        **changed: Any,
+    ) -> Any:
+        """The answer to one event; ``changed`` are properties, ``before`` those of the last deployment."""
         properties = {
             "ServiceToken": "arn",
             "Address": ADDRESS,
@@ -81,6 +88,8 @@ class Stack:
         }
         if kind != "Create":
             event["PhysicalResourceId"] = "Registration-1234"
+        if kind == "Update":
+            event["OldResourceProperties"] = {**properties, **(before or {})}
         await asyncio.to_thread(handler, event, Context(SPARE + seconds))
         return json.loads(self.bodies[-1])
 
@@ -152,6 +161,77 @@ async def test_without_tokens_a_deployment_succeeds_and_says_what_is_left_to_do(
     for platform, token in (("Telegram", "TELEGRAM_BOT_TOKEN"), ("Slack", "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET")):
         assert f"{token} under {PATH}, then run: {command}" in answer["Data"][platform]
     assert stack.simulator.webhook.url == ""
+
+
+@pytest.fixture
+async def lola(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Simulator]:
+    """Another bot's Telegram."""
+    simulator = Simulator()
+    async with serve(simulator) as url:
+        monkeypatch.setenv("LOLA__TELEGRAM_API_BASE_URL", telegram_base_url(url))
+        yield simulator
+
+
+async def test_each_of_several_bots_is_told_to_telegram_with_a_secret_of_its_own(stack: Stack, lola: Simulator) -> None:
+    stack.store(**TOKENS)
+    stack.store("lola", TELEGRAM_BOT_TOKEN=telegram.TOKEN)
+
+    answer = await stack.send("Create", Bots="lola,news-desk")
+
+    assert answer["Status"] == "SUCCESS"
+    assert (stack.simulator.webhook.url, lola.webhook.url) == (f"{ADDRESS}telegram", f"{ADDRESS}lola/telegram")
+    assert stack.simulator.webhook.secret == stack.stored("TELEGRAM_WEBHOOK_SECRET") != lola.webhook.secret
+    assert lola.webhook.secret == stack.stored("lola/TELEGRAM_WEBHOOK_SECRET")
+    assert "lola: Telegram delivers to this bot: write to @" in answer["Data"]["Telegram"]
+    assert (
+        f"news-desk: Telegram is not set up. Store TELEGRAM_BOT_TOKEN under {PATH}/news-desk"
+        in (answer["Data"]["Telegram"])
+    )
+
+
+async def test_a_bot_that_is_refused_keeps_no_other_from_being_told(stack: Stack, lola: Simulator) -> None:
+    stack.store(TELEGRAM_BOT_TOKEN="1:wrong")
+    stack.store("lola", TELEGRAM_BOT_TOKEN=telegram.TOKEN)
+
+    answer = await stack.send("Update", Bots="lola")
+
+    assert answer["Reason"].startswith("Telegram does not know TELEGRAM_BOT_TOKEN.")
+    assert lola.webhook.url == f"{ADDRESS}lola/telegram"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [("Delete", {"Bots": "lola"}), ("Update", {"Bots": "", "before": {"Bots": "lola"}})],
+)
+async def test_a_bot_that_goes_takes_its_webhook_back(
+    stack: Stack, lola: Simulator, kind: str, changed: dict[str, Any]
+) -> None:
+    stack.store(**TOKENS)
+    stack.store("lola", TELEGRAM_BOT_TOKEN=telegram.TOKEN)
+    await stack.send("Create", Bots="lola")
+
+    await stack.send(kind, **changed)
+
+    assert lola.webhook.url == ""
+    assert bool(stack.simulator.webhook.url) is (kind == "Update")
+
+
+async def test_a_name_that_no_bot_can_have_is_said_to_be_so(stack: Stack) -> None:
+    answer = await stack.send("Create", Bots="slack")
+    assert (answer["Status"], "slack can not be the name of a bot" in answer["Reason"]) == ("FAILED", True)
+
+
+async def test_what_is_said_of_many_bots_fits_into_an_answer(stack: Stack) -> None:
+    names = [f"{'bot' * 6}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    answer = await stack.send("Create", Bots=",".join(names))
+    assert answer["Data"]["Telegram"].endswith(" ...")
+    assert len(stack.bodies[-1]) < LARGEST_ANSWER
+
+
+async def test_an_app_of_many_workspaces_is_installed_at_its_page(stack: Stack) -> None:
+    stack.store(SLACK_CLIENT_ID="1.2", SLACK_CLIENT_SECRET="x", SLACK_SIGNING_SECRET="y")
+    answer = await stack.send("Create")
+    assert answer["Data"]["Slack"] == f"Workspaces install the app at {ADDRESS}slack/install."
 
 
 @pytest.mark.parametrize(

@@ -462,7 +462,8 @@ def test_the_registrar_reads_secrets_makes_the_one_that_is_ours_and_overwrites_n
     assert set(rights) == {"MakeSecret", "KeepSecret", "KnowAddress", "Log"}
     assert properties("RegistrarRole")["ManagedPolicyArns"] == [{"Ref": "ReadSecrets"}]
     for sid in ("MakeSecret", "KeepSecret"):
-        assert rights[sid]["Resource"]["Fn::Sub"].endswith(":parameter${SecretsPath}/TELEGRAM_WEBHOOK_SECRET")
+        secrets = [each["Fn::Sub"].partition(":parameter${SecretsPath}")[2] for each in rights[sid]["Resource"]]
+        assert secrets == ["/TELEGRAM_WEBHOOK_SECRET", "/*/TELEGRAM_WEBHOOK_SECRET"]
     assert (rights["KeepSecret"]["Effect"], rights["KeepSecret"]["Condition"]) == (
         "Deny",
         {"StringEquals": {"ssm:Overwrite": "true"}},

@@ -23,6 +23,7 @@ from bot.channels.a2a.handler import Desk, Handler
 from bot.channels.a2a.receive import caller
 from bot.channels.a2a.shapes import card_of
 from bot.errors import ConfigError, StoreUnavailable
+from bot.metrics import refused
 
 log = logging.getLogger(__name__)
 
@@ -73,16 +74,16 @@ class _Proved:
             name = await self._caller(Request(scope).headers.get("authorization", ""))
         except (StoreUnavailable, ConfigError) as error:
             log.error("error=<%s> | nobody is let in", error)
-            await Response(status_code=503)(scope, receive, send)
+            await _refuse(Response(status_code=503), scope, receive, send)
             return
         if not name:
             challenge = {"WWW-Authenticate": "Bearer"}
-            refusal = JSONResponse({"error": "No key, or one that is not known here."}, 401, challenge)
-            await refusal(scope, receive, send)
+            unknown = JSONResponse({"error": "No key, or one that is not known here."}, 401, challenge)
+            await _refuse(unknown, scope, receive, send)
             return
         body = await _body(receive)
         if body is None:
-            await JSONResponse({"error": f"More than {MAX_BODY:,} bytes."}, 413)(scope, receive, send)
+            await _refuse(JSONResponse({"error": f"More than {MAX_BODY:,} bytes."}, 413), scope, receive, send)
             return
         await self._app({**scope, "user": SimpleUser(name)}, _again(body, receive), send)
 
@@ -91,6 +92,11 @@ class _Proved:
             if name := caller(await source(), header):
                 return name
         return ""
+
+
+async def _refuse(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    refused(answer.status_code)
+    await answer(scope, receive, send)
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -6,20 +6,28 @@ conditional write; the others go on with the old token, which Slack takes to its
     expires - EARLY                                             expires
         │   a writes busy ─> asks Slack ─> writes the new tokens   │
         │   b is refused: the old token                            │ b: in a moment
+
+What Slack gave is not to be had a second time: a process goes on until it is kept, though the turn that needed it is
+stopped, the store fails for a while, or another process took this one for dead.
 """
 
 import logging
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.channels.slack.oauth import App, access, ends, opened, sealed
 from bot.channels.slack.people import keep_newest
 from bot.errors import ChatClosed, ConfigError, SendError, SendLater, SendRefused, StoreUnavailable
-from bot.messages import Installation
+from bot.messages import Installation, Json
 from bot.ports import Installations, Seal
+from bot.tasks import uncut
 
 EARLY = 2 * 3600
 """Seconds before its end that a token, which lives for twelve hours, is renewed."""
@@ -28,10 +36,20 @@ BUSY = 60
 KEPT = 60.0
 """Seconds that a token is used without a look into the store."""
 PAUSE = 2.0
-MOST_WRITES = 3
-"""Tries to store new tokens: what they were bought with is gone."""
+MOST_TRIES = 3
+"""To keep new tokens, before whoever waits for them is told to come again."""
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+
+
+class Bought(Struct, frozen=True):
+    """Slack's ``answer`` at ``at`` (Unix seconds), for the refresh token of ``claimed``."""
+
+    claimed: Installation
+    answer: Json
+    at: int
 
 
 class Installed:
@@ -43,6 +61,8 @@ class Installed:
         self._app = app
         self._now = now
         self._opened: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._bought: dict[str, Bought] = {}
+        """What the store has not yet."""
 
     async def token(self, team: str) -> str:
         known = self._opened.get(team)
@@ -61,12 +81,14 @@ class Installed:
         return token
 
     async def _current(self, team: str) -> Installation:
+        if bought := self._bought.get(team):
+            return await uncut(self._stored(bought))
         installation = await self._kept.installation(team)
         if installation is None:
             raise ChatClosed(f"the app is not installed in {team}")
         if not installation.expires or self._now() < installation.expires - EARLY:
             return installation
-        return await self._renewed(installation)
+        return await uncut(self._renewed(installation))
 
     async def _renewed(self, installation: Installation) -> Installation:
         """With tokens that are good for longer, or with the old ones where those are still good and somebody else is at
@@ -74,37 +96,46 @@ class Installed:
         claimed = replace(installation, busy=int(self._now()) + BUSY, stamp=uuid.uuid4().hex)
         if installation.busy > self._now() or not await self._kept.change_installation(installation.stamp, claimed):
             return self._still(installation, SendLater("the token is being renewed", PAUSE))
+        return await self._exchanged(claimed)
+
+    async def _exchanged(self, claimed: Installation) -> Installation:
         try:
-            renewal = (await opened(installation, self._seal)).renewal
+            renewal = (await opened(claimed, self._seal)).renewal
             answer = await access(self._app, grant_type="refresh_token", refresh_token=renewal)
         except SendRefused as error:
             text = "team=<%s> error=<%s> | Slack does not renew the token: have the app installed there again"
-            logger.error(text, installation.team, error)
-            return self._still(installation, ChatClosed(str(error)))
+            logger.error(text, claimed.team, error)
+            return self._still(claimed, ChatClosed(str(error)))
         except SendError as error:
-            logger.warning("team=<%s> error=<%s> | the token was not renewed", installation.team, error)
-            return self._still(installation, SendLater(str(error), PAUSE))
-        now = int(self._now())
-        tokens = await sealed(answer, installation.team, self._seal)
-        fresh = replace(claimed, tokens=tokens, expires=ends(answer, now), busy=0, stamp=uuid.uuid4().hex)
-        return await self._stored(claimed, fresh)
+            logger.warning("team=<%s> error=<%s> | the token was not renewed", claimed.team, error)
+            return self._still(claimed, SendLater(str(error), PAUSE))
+        bought = self._bought[claimed.team] = Bought(claimed, answer, int(self._now()))
+        return await self._stored(bought)
 
-    async def _stored(self, claimed: Installation, fresh: Installation) -> Installation:
-        """The new tokens, kept; or what was installed there meanwhile. A write whose answer was lost may be done."""
-        for left in reversed(range(MOST_WRITES)):
-            try:
-                if await self._kept.change_installation(claimed.stamp, fresh):
-                    return fresh
-                break
-            except StoreUnavailable:
-                if not left:
-                    raise
-        found = await self._kept.installation(fresh.team)
-        if found is None:
-            raise ChatClosed(f"the app is not installed in {fresh.team}")
-        return found
+    async def _stored(self, bought: Bought) -> Installation:
+        """The new tokens, kept; or what was installed there meanwhile."""
+        claimed = bought.claimed
+        tokens = await _tried(lambda: sealed(bought.answer, claimed.team, self._seal))
+        ends_at = ends(bought.answer, bought.at)
+        fresh = replace(claimed, tokens=tokens, expires=ends_at, busy=0, stamp=uuid.uuid4().hex)
+        there: Installation | None = claimed
+        while there is not None and there.tokens == claimed.tokens:  # also where somebody else claimed it after us
+            done = await _tried(partial(self._kept.change_installation, there.stamp, fresh))
+            there = fresh if done else await _tried(lambda: self._kept.installation(claimed.team))
+        self._bought.pop(claimed.team, None)
+        if there is None:
+            raise ChatClosed(f"the app is not installed in {claimed.team}")
+        return there
 
     def _still(self, installation: Installation, otherwise: SendError) -> Installation:
         if self._now() < installation.expires:
             return installation
         raise otherwise
+
+
+async def _tried(work: Callable[[], Awaitable[T]]) -> T:
+    """Again where there is an outage, and the last time as it is."""
+    for _ in range(MOST_TRIES - 1):
+        with suppress(StoreUnavailable):
+            return await work()
+    return await work()

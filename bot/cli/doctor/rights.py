@@ -30,6 +30,8 @@ def worker_needs(settings: Settings, queue: str) -> dict[str, Sequence[str]]:
     if settings.kabar_schedule_group:
         schedule = f"{here.format('scheduler')}schedule/{settings.kabar_schedule_group}/x"
         needs[schedule] = ("scheduler:CreateSchedule", "scheduler:DeleteSchedule", "scheduler:UpdateSchedule")
+    if settings.kabar_sandbox_function:
+        needs[f"{here.format('lambda')}function:{settings.kabar_sandbox_function}"] = ("lambda:InvokeFunction",)
     return needs
 
 

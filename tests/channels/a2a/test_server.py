@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from bot.adapters.local_wake import LocalWake
 from bot.channels.a2a.parse import asked, said, task_id
 from bot.clock import SystemClock
 from bot.intake import accept
+from bot.logs import set_up
 from bot.messages import Json
 from bot.ports import Clock, Store, Wake
 from simulator.model_reply import Refusal
@@ -337,6 +340,16 @@ async def test_who_has_a_key_and_is_not_let_in_is_rejected_and_costs_nothing(tmp
 async def test_a_request_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with agent(tmp_path) as kabar, http() as client:
         assert (await client.post(f"{kabar.url}/a2a", content=b" " * 6_000_001)).status_code == 413
+
+
+async def test_what_is_refused_is_counted_as_at_the_webhook(tmp_path: Path, written: io.StringIO) -> None:
+    set_up("INFO", as_json=True, stack="prod")
+    async with agent(tmp_path) as kabar, http() as client:
+        await client.post(f"{kabar.url}/a2a", content=b" " * 6_000_001)
+        await client.post(f"{kabar.url}/a2a", json={}, headers={"Authorization": "Bearer wrong"})
+
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["Status"] for line in lines if line.get("Refused") == 1] == ["413", "401"]
 
 
 # Tasks

@@ -17,7 +17,7 @@ from bot.channels.slack.oauth import App
 from bot.channels.slack.send import SlackChannel
 from bot.errors import ChatClosed, SendLater, StoreUnavailable
 from bot.messages import Installation, Place
-from bot.ports import Rendered
+from bot.ports import Rendered, Seal
 from simulator.app import Simulator, serve, slack_base_url
 from simulator.deliver import QUICK
 from simulator.slack import GRID, SECOND, Slack
@@ -41,9 +41,9 @@ class Stage:
     clock: FakeClock
     app: App
 
-    def process(self) -> Installed:
+    def process(self, kept: "Watched | None" = None, seal: Seal = SEAL) -> Installed:
         """As a Lambda's execution environment has it that knows nothing yet."""
-        return Installed(self.kept, SEAL, self.app, self.clock.now)
+        return Installed(kept or self.kept, seal, self.app, self.clock.now)
 
     async def install(self, slack: Slack) -> None:
         installing = Installing(self.app, "s" * 32, self.kept, SEAL, self.clock)
@@ -166,42 +166,118 @@ async def test_where_slack_does_not_renew_it_the_app_must_be_installed_again(sta
     await speaks(stage, stage.process())
 
 
-class Shaky:
-    """A store whose write of the new tokens fails for a while, done or not."""
+class Watched:
+    """The store, told of each write of a claim or of new tokens before it is made."""
+
+    def __init__(self, kept: SQLiteStore | DynamoDBStore) -> None:
+        self.kept = kept
+
+    async def claims(self) -> None:
+        """May be cancelled here."""
+
+    async def keeps(self, stamp: str, fresh: Installation) -> None:
+        """May fail here."""
+
+    async def installation(self, team: str) -> Installation | None:
+        return await self.kept.installation(team)
+
+    async def install(self, installation: Installation) -> None:
+        await self.kept.install(installation)
+
+    async def change_installation(self, stamp: str, installation: Installation) -> bool:
+        if not installation.busy:
+            await self.keeps(stamp, installation)
+            return await self.kept.change_installation(stamp, installation)
+        await self.claims()
+        return await self.kept.change_installation(stamp, installation)
+
+    async def uninstall(self, team: str, at: int) -> None:
+        await self.kept.uninstall(team, at)
+
+    async def first(self, name: str, until: int) -> bool:
+        return await self.kept.first(name, until)
+
+
+class Shaky(Watched):
+    """Its writes of new tokens fail for a while, done or not."""
 
     def __init__(self, kept: SQLiteStore | DynamoDBStore, failures: int, *, done: bool) -> None:
-        self._kept = kept
+        super().__init__(kept)
         self._failures = failures
         self._done = done
 
-    async def installation(self, team: str) -> Installation | None:
-        return await self._kept.installation(team)
-
-    async def install(self, installation: Installation) -> None:
-        await self._kept.install(installation)
-
-    async def change_installation(self, stamp: str, installation: Installation) -> bool:
-        if not installation.busy and self._failures:
+    async def keeps(self, stamp: str, fresh: Installation) -> None:
+        if self._failures:
             self._failures -= 1
             if self._done:
-                await self._kept.change_installation(stamp, installation)
+                await self.kept.change_installation(stamp, fresh)
             raise StoreUnavailable("overloaded")
-        return await self._kept.change_installation(stamp, installation)
 
-    async def uninstall(self, team: str, at: int) -> None:
-        await self._kept.uninstall(team, at)
 
-    async def first(self, name: str, until: int) -> bool:
-        return await self._kept.first(name, until)
+class ShakySeal:
+    def __init__(self, failures: int) -> None:
+        self._failures = failures
+
+    async def close(self, about: str, data: bytes) -> bytes:
+        if self._failures:
+            self._failures -= 1
+            raise StoreUnavailable("throttled")
+        return await SEAL.close(about, data)
+
+    async def open(self, about: str, sealed: bytes) -> bytes:
+        return await SEAL.open(about, sealed)
 
 
 @pytest.mark.parametrize("done", [True, False])
 async def test_new_tokens_are_not_lost_where_their_write_fails_for_a_moment(stage: Stage, done: bool) -> None:
     stage.clock.advance(TOKEN_LASTS + 1)
-    shaky = Shaky(stage.kept, 2, done=done)
-    assert await Installed(shaky, SEAL, stage.app, stage.clock.now).token(TEAM) == stage.slack.bot_token
+    assert await stage.process(Shaky(stage.kept, 2, done=done)).token(TEAM) == stage.slack.bot_token
     assert await stage.process().token(TEAM) == stage.slack.bot_token
     assert stage.renewals() == ["renewed"]
+
+
+async def test_new_tokens_are_not_lost_where_they_can_not_be_sealed_for_a_moment(stage: Stage) -> None:
+    stage.clock.advance(TOKEN_LASTS + 1)
+    assert await stage.process(seal=ShakySeal(2)).token(TEAM) == stage.slack.bot_token
+    assert await stage.process().token(TEAM) == stage.slack.bot_token
+
+
+async def test_a_process_keeps_new_tokens_until_the_store_takes_them(stage: Stage) -> None:
+    stage.clock.advance(TOKEN_LASTS + 1)
+    tokens = stage.process(Shaky(stage.kept, 5, done=False), ShakySeal(4))
+    for _ in range(2):  # three tries of the seal, then the fourth and three of the store
+        with pytest.raises(SendLater):
+            await tokens.token(TEAM)
+    assert await tokens.token(TEAM) == await stage.process().token(TEAM) == stage.slack.bot_token
+    assert stage.renewals() == ["renewed"]
+
+
+async def test_new_tokens_are_kept_although_the_turn_that_needed_them_is_stopped(stage: Stage) -> None:
+    class Stopped(Watched):
+        async def claims(self) -> None:
+            asking.cancel()
+
+    stage.clock.advance(TOKEN_LASTS + 1)
+    asking = asyncio.ensure_future(stage.process(Stopped(stage.kept)).token(TEAM))
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await stage.process().token(TEAM) == stage.slack.bot_token
+
+
+async def test_new_tokens_are_kept_although_their_process_was_taken_for_dead(stage: Stage) -> None:
+    """Lambda freezes a process between two events, for as long as it likes."""
+
+    class Frozen(Watched):
+        async def keeps(self, stamp: str, fresh: Installation) -> None:
+            if stage.renewals() == ["renewed"]:
+                stage.clock.advance(61)
+                with pytest.raises(ChatClosed, match="invalid_refresh_token"):
+                    await stage.process().token(TEAM)
+
+    stage.clock.advance(TOKEN_LASTS + 1)
+    assert await stage.process(Frozen(stage.kept)).token(TEAM) == stage.slack.bot_token
+    assert stage.renewals() == ["renewed", "invalid_refresh_token"]
+    assert await stage.process().token(TEAM) == stage.slack.bot_token
 
 
 async def test_a_workspace_that_uninstalls_and_installs_again_is_heard_within_a_minute(stage: Stage) -> None:

@@ -317,6 +317,8 @@ ROUNDS = (
     ),
     (
         Case("given up", Broken.give_up, "dead letters", "red", "redrive"),
+        Case("may not run Python", lambda stack: stack.forbid("WorkerRole", "lambda:InvokeFunction"), "worker rights",
+             "red", "WorkerRole"),
         Case("failures taken for done", lambda stack: stack.source(FunctionResponseTypes=[]), "event source", "red",
              "ReportBatchItemFailures"),
     ),
@@ -367,3 +369,26 @@ async def test_a_profile_that_is_not_there_is_named(tmp_path: Path, monkeypatch:
         found = {check.name: check for check in await stage.checks()}
     assert (found["aws account"].state, "AWS_PROFILE" in found["aws account"].next) == ("red", True)
     assert (found["secrets"].state, "Sign in to AWS" in found["secrets"].next) == ("red", True)
+
+
+@pytest.mark.parametrize(("name", "state"), [("SLACK_CLIENT_ID", "green"), ("lola/TELEGRAM_BOT_TOKEN", "red")])
+async def test_an_app_of_many_workspaces_needs_no_token_and_another_bot_s_is_none(
+    cloud: Account, name: str, state: str
+) -> None:
+    cloud.client("ssm").put_parameter(Name=f"{PATH}/{name}", Value="x", Type="SecureString")
+    assert (await secrets_check(cloud, "")).state == state
+
+
+async def test_one_of_several_bots_has_secrets_of_its_own(cloud: Account) -> None:
+    cloud.client("ssm").put_parameter(Name=f"{PATH}/TELEGRAM_BOT_TOKEN", Value="x", Type="SecureString")
+    found = await secrets_check(cloud, "lola")
+    assert (found.state, f"--name {PATH}/lola/<NAME>" in found.next) == ("red", True)
+    cloud.client("ssm").put_parameter(Name=f"{PATH}/lola/TELEGRAM_BOT_TOKEN", Value="x", Type="SecureString")
+    assert (await secrets_check(cloud, "lola")).state == "green"
+
+
+async def secrets_check(account: Account, bot: str) -> Check:
+    values = {"KABAR_SECRETS_PATH": PATH, "KABAR_BOT": bot, "AWS_ENDPOINT_URL": account.endpoint}
+    settings = read_settings(values)
+    found = await own_examination.examine(settings, situation(settings, "", deployed=True, now=0))
+    return next(check for check in found if check.name == "secrets")
