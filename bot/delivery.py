@@ -329,14 +329,25 @@ class Delivery:
 
     async def finish(self, deadline: Deadline) -> None:
         """Bring every part to its final text. Raises Later where flood control outlives this invocation, ChatClosed
-        where nothing can be shown any more; what is done by then stays done."""
+        where nothing can be shown any more; what is done by then stays done, and is not done again."""
+        whole: list[int] = []
+        try:
+            await self._finish(deadline, whole)
+        except Later:
+            await self._journal.set_whole(whole)
+            raise
+
+    async def _finish(self, deadline: Deadline, whole: list[int]) -> None:
+        """``whole`` takes the indices of the parts that show their final text."""
         own = self._journal.own()
         batches = self._channel.batches(files_of(self._journal.all_own()))
         lost = lost_files(self._journal.all_own(), self._language)
         text = "\n\n".join(filter(None, (answer_text(own, self._language), lost)))
         parts = self._final(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
-            await self._insist(index, part, deadline)
+            if not (index < len(self._journal.turn.parts) and self._journal.turn.parts[index].whole):
+                await self._insist(index, part, deadline)
+            whole.append(index)
         for index, batch in enumerate(batches):
             await self._insist_on_files(index, batch, deadline)
         for index in range(len(parts), len(self._journal.turn.parts)):

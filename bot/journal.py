@@ -178,6 +178,12 @@ class Journal:
             parts = (*self.turn.parts[:index], part, *self.turn.parts[index + 1 :])
             await self._commit(Change(turn=replace(self.turn, parts=parts)))
 
+    async def set_whole(self, indices: Sequence[int]) -> None:
+        """Store which parts of the reply show their final text, if that says anything new."""
+        parts = tuple(replace(part, whole=part.whole or index in indices) for index, part in enumerate(self.turn.parts))
+        if parts != self.turn.parts:
+            await self.update(parts=parts)
+
     async def set_files_part(self, index: int, part: Part) -> None:
         """The same for a batch of files."""
         files = (*self.turn.files[:index], part, *self.turn.files[index + 1 :])

@@ -410,11 +410,12 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """One message of a reply on its way out.
 
     "sending" is stored before the platform is called, "sent" with the platform's id after. A part found "sending" when
-    a turn goes on is uncertain: it may or may not have arrived.
+    a turn goes on is uncertain: it may or may not have arrived. ``whole``: it shows its final text.
     """
 
     state: Literal["sending", "sent"]
     id: str = ""
+    whole: bool = False
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):

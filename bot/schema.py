@@ -39,7 +39,7 @@ from bot.messages import (
     encode,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 """Of what is written from now on."""
 
 T = TypeVar("T", bound=Struct)
@@ -125,6 +125,6 @@ def _of_persons(settings: Json) -> None:
 Migration = Callable[[Json], None]
 """Changes the decoded JSON of one value from one schema to the next."""
 
-MIGRATIONS: tuple[Mapping[str, Migration], ...] = ({"entry": _with_reference, "settings": _of_persons},)
+MIGRATIONS: tuple[Mapping[str, Migration], ...] = ({"entry": _with_reference, "settings": _of_persons}, {})
 """One for each schema but today's, by kind: what brings a value to the schema after it. A kind that is not named needs
 nothing."""

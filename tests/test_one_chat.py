@@ -103,3 +103,16 @@ def test_turns_of_one_group_that_end_together_take_its_minute_in_turns(tmp_path:
     assert stage.group.refused == []
     shown = "".join(stage.group.shown).replace(" ", "")
     assert len(shown) == len(TOPICS) * len(stage.model.said.replace(" ", ""))
+
+
+def test_another_invocation_goes_on_where_the_one_before_had_to_wait(tmp_path: Path) -> None:
+    """Of a long answer each part is shown once, though no invocation lives for the whole of it."""
+    with staged(tmp_path, 150) as (loop, stage):
+
+        async def one_after_another() -> None:
+            await stage.answers("1", [stage.process() for _ in range(10)], seconds=5)
+
+        loop.run_until_complete(one_after_another())
+    told = [words for method, words in stage.group.calls if method in ("send", "edit")]
+    assert "".join(stage.group.shown).replace(" ", "") == stage.model.said.replace(" ", "")
+    assert sorted(set(told)) == sorted(told)
