@@ -16,6 +16,8 @@ LAMBDA_RUNTIME ?= 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SAM_CLI_TELEMETRY := 0
+# Where a container forbids it, every process of every test would compile the bot and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## Show this list

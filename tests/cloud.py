@@ -5,10 +5,10 @@ in a thread of its own, its execution environment.
 """
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -53,6 +53,7 @@ class Cloud:
         self.answers: list[Any] = []
         self.deaf = False
         self._seconds = seconds
+        self._stirred = asyncio.Event()
         self._webhook = ThreadPoolExecutor(1, "webhook")
         self._worker = ThreadPoolExecutor(1, "worker")
         self._sqs = account.client("sqs")
@@ -60,7 +61,9 @@ class Cloud:
 
     async def call_webhook(self, event: dict[str, Any]) -> Any:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._webhook, webhook.handler, event, Context(10))
+        answer = await loop.run_in_executor(self._webhook, webhook.handler, event, Context(10))
+        self._stirred.set()
+        return answer
 
     async def call_worker(self, event: dict[str, Any]) -> Any:
         loop = asyncio.get_running_loop()
@@ -78,13 +81,16 @@ class Cloud:
     async def consume(self) -> None:
         """Hand each message to the worker, and delete it where the worker did not fail it, until cancelled."""
         while True:
-            if self.deaf:
-                await asyncio.sleep(0.05)
-                continue
-            for message in await self.receive(0):
+            self._stirred.clear()
+            received = [] if self.deaf else await self.receive(0)
+            for message in received:
                 answer = await self.call_worker(sqs_event(message))
                 if not answer["batchItemFailures"]:
                     await asyncio.to_thread(self.delete, message)
+            if not received:  # what the webhook wakes comes at once, what becomes visible again a moment later
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(0.1):
+                        await self._stirred.wait()
 
     async def call_deadletter(self, event: dict[str, Any]) -> Any:
         loop = asyncio.get_running_loop()
@@ -117,7 +123,7 @@ class Cloud:
         return response
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def cloud_for(
     account: Account,
     simulator_url: str,

@@ -16,7 +16,7 @@ def read_template(file: Path = ROOT / "infra/template.yaml") -> Node:
     return template
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     pass
 
 

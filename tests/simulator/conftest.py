@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Protocol
 
 import pytest
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Error, Page, Request, ViewportSize, expect
 
 from simulator.app import Simulator
 from tests.browser import launched
@@ -40,21 +41,54 @@ async def stage() -> AsyncIterator[Stage]:
         yield stage
 
 
+@pytest.fixture(scope="session")
+def idle() -> list[Page]:
+    """Tabs that tests have left empty: to open a new one costs a browser four times what the page itself does."""
+    return []
+
+
 @pytest.fixture
-async def open_page(browser: Browser, stage: Stage) -> AsyncIterator[Open]:
+async def open_page(browser: Browser, stage: Stage, idle: list[Page]) -> AsyncIterator[Open]:
     """Opens the page, by default on a desktop. A test fails where a script on the page fails, or where the page asks
-    anybody but the simulator for anything."""
+    anybody but the simulator for anything. ``own`` is for a tab that can not be left as it was found."""
     faults: list[str] = []
+
+    def note_error(error: Error) -> None:
+        faults.append(str(error))
+
+    def note_request(asked: Request) -> None:
+        faults.extend(_foreign(asked.url, stage.url))
+
+    async def leave(page: Page) -> None:
+        page.remove_listener("pageerror", note_error)
+        page.remove_listener("request", note_request)
+        if page.is_closed() or page.context.pages != [page]:
+            await page.context.close()
+            return
+        await page.mouse.move(0, 0)
+        await page.goto("about:blank")
+        idle.append(page)
+
     async with AsyncExitStack() as stack:
 
         async def open_page(
-            *, viewport: ViewportSize = DESKTOP, scheme: Scheme = "light", touch: bool = False, who: str = ""
+            *,
+            viewport: ViewportSize = DESKTOP,
+            scheme: Scheme = "light",
+            touch: bool = False,
+            who: str = "",
+            own: bool = False,
         ) -> Page:
-            context = await browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=touch)
-            stack.push_async_callback(context.close)
-            page = await context.new_page()
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            page.on("request", lambda asked: faults.extend(_foreign(asked.url, stage.url)))
+            if idle and not touch and not own:
+                page = idle.pop()
+                await page.set_viewport_size(viewport)
+                await page.emulate_media(color_scheme=scheme)
+            else:
+                context = await browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=touch)
+                page = await context.new_page()
+            stack.push_async_callback(page.context.close if touch or own else partial(leave, page))
+            page.on("pageerror", note_error)
+            page.on("request", note_request)
             await page.goto(f"{stage.url}/#{who}")
             await expect(page.get_by_role("status").first).not_to_contain_text("Connecting")
             return page

@@ -482,7 +482,7 @@ async def test_a_chat_can_be_clicked_while_an_answer_streams_in(open_page: Open)
 
 
 async def test_an_alert_stays_until_it_is_closed(open_page: Open, stage: Stage) -> None:
-    page = await open_page()
+    page = await open_page(own=True)
     await page.clock.install()
     stage.simulator.world.notice("Read this first.", alert=True)
     stage.simulator.world.notice("Only so you know.")
