@@ -112,8 +112,8 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
 
 
 def _gets_a_sign(inbound: Inbound, door: Door) -> bool:
-    """Whether the answer to Telegram is the first sign of life: only to who is known here to get an answer. Whoever else
-    gets one sees the worker's sign; a stranger may get none, and then nobody seems to write."""
+    """Whether the answer to Telegram is the first sign of life: only to who is known here to get an answer. A stranger
+    may get none, and then nobody may seem to write; whoever else gets one sees the worker's sign."""
     return inbound.kind == "message" and inbound.addressed and door.access.role(inbound.sender) != ""
 
 

@@ -334,9 +334,7 @@ SENTENCES = {
         "Pengantaran Telegram terakhir gagal: {} ({} pembaruan menunggu)."
     ),
     "{} updates wait although none failed.": "{} pembaruan menunggu walau tidak ada yang gagal.",
-    "Wait a minute; if they stay, look into the bot's log.": (
-        "Tunggu sebentar; kalau masih begitu, periksa log bot."
-    ),
+    "Wait a minute; if they stay, look into the bot's log.": ("Tunggu sebentar; kalau masih begitu, periksa log bot."),
     "See whether the address answers from outside: kabar doctor --url <address>": (
         "Coba apakah alamatnya menjawab dari luar: kabar doctor --url <alamat>"
     ),

@@ -110,7 +110,7 @@ def test_each_telegram_message_is_stored_and_wakes_its_conversation_in_a_warm_pr
 
 
 def test_only_who_is_known_to_get_an_answer_sees_at_once_that_somebody_writes(webhook: Runtime) -> None:
-    """A stranger is told once a day that the bot is private, and then nothing: nor is there a sign of life before it."""
+    """A stranger is told once a day that the bot is private, and later nothing: then nobody may seem to write."""
     headers = {**JSON, SECRET_HEADER: SECRETS["TELEGRAM_WEBHOOK_SECRET"]}
     asked = [http_event("/telegram", telegram_update(1, "hello", user), headers) for user in (42, 43)]
     owner, stranger = [webhook.invoke(event) for event in asked]
