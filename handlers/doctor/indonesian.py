@@ -319,14 +319,18 @@ SENTENCES = {
         "TELEGRAM_WEBHOOK_SECRET berisi karakter yang tidak diterima Telegram."
     ),
     "Choose one of 1 to 256 of A-Z a-z 0-9 _ -. {}": "Pilih 1 sampai 256 dari A-Z a-z 0-9 _ -. {}",
-    "Tell Telegram again: kabar setup --url {}": "Beri tahu Telegram lagi: kabar setup --url {}",
+    "Tell Telegram where to deliver: kabar setup --url {}": (
+        "Beri tahu Telegram ke mana harus mengantar: kabar setup --url {}"
+    ),
     "Have the stack tell Telegram again: aws lambda invoke /dev/stdout --function-name <RegistrarName>": (
         "Minta stack-nya memberi tahu Telegram lagi: aws lambda invoke /dev/stdout --function-name <RegistrarName>"
     ),
     "Call setWebhook with url={}, this bot's TELEGRAM_WEBHOOK_SECRET and allowed_updates={}.": (
         "Panggil setWebhook dengan url={}, TELEGRAM_WEBHOOK_SECRET bot ini, dan allowed_updates={}."
     ),
-    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out. {}": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET. {}",
+    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out. For kabar serve: {}": (
+        "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET. Untuk kabar serve: {}"
+    ),
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
     "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",
     "It is {}, whose path is not {}.": "Alamatnya {}, yang jalurnya bukan {}.",

@@ -73,7 +73,7 @@ async def _asked(bot: Bot, settings: Settings, situation: Situation) -> list[Che
     return [
         *checks,
         _secret(settings, anew),
-        _address(info, situation.url, anew),
+        _address(info, situation, anew),
         _delivery(info, situation.now, anew),
         _kinds(info, anew),
     ]
@@ -87,7 +87,7 @@ def _anew(settings: Settings, situation: Situation) -> str:
         kinds = str([*KINDS]).replace("'", '"')
         wanted = f"{situation.url or f'<address>/{settings.kabar_bot}'}{PATH}"
         return f"Call setWebhook with url={wanted}, this bot's TELEGRAM_WEBHOOK_SECRET and allowed_updates={kinds}."
-    return f"Tell Telegram again: kabar setup --url {situation.url or '<address>'}"
+    return f"Tell Telegram where to deliver: kabar setup --url {situation.url or '<address>'}"
 
 
 def _name(me: User, settings: Settings) -> Check:
@@ -125,13 +125,13 @@ def _secret(settings: Settings, anew: str) -> Check:
     return green("telegram secret", "It is there and of the right form.")
 
 
-def _address(info: WebhookInfo, url: str, anew: str) -> Check:
-    """``url`` is the public address, "" where it is not known."""
-    wanted = f"{url}{PATH}" if url else f"<address>{PATH}"
+def _address(info: WebhookInfo, situation: Situation, anew: str) -> Check:
+    wanted = f"{situation.url}{PATH}" if situation.url else ""
     if not info.url:
-        ask = anew if url else f"For kabar run leave TELEGRAM_WEBHOOK_SECRET out. {anew}"
+        by_address = wanted or situation.deployed
+        ask = anew if by_address else f"For kabar run leave TELEGRAM_WEBHOOK_SECRET out. For kabar serve: {anew}"
         return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask)
-    if url and info.url != wanted:
+    if wanted and info.url != wanted:
         return red("telegram webhook", f"Telegram delivers to {_shown(info.url)}, which is not this bot's.", anew)
     if urlsplit(info.url).path != PATH:
         return red("telegram webhook", f"It is {_shown(info.url)}, whose path is not {PATH}.", anew)

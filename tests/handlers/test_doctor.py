@@ -251,8 +251,8 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
         ),
         ("3 wakes were given up, and nobody was told.", "3 panggilan gagal, dan tidak ada yang diberi tahu."),
         (
-            "For kabar run leave TELEGRAM_WEBHOOK_SECRET out. Tell Telegram again: kabar setup --url https://x",
-            "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET. Beri tahu Telegram lagi: kabar setup --url https://x",
+            "Tell Telegram where to deliver: kabar setup --url https://x",
+            "Beri tahu Telegram ke mana harus mengantar: kabar setup --url https://x",
         ),
         (
             "Copy the Signing Secret from the app's Basic Information. For kabar run it is SLACK_APP_TOKEN that is "
