@@ -37,6 +37,8 @@ HOUR = 3600
 LONGEST = 3_000
 """Characters of all arguments that are shown at most, so that a question is one message. Of a longer one its beginning
 and end are, with how much is between them, and all of it in a file."""
+ABOUT = {"run_python": "code", "remind": "text", "remember": "fact", "web_fetch": "url"}
+"""The argument that a question in our own words asks about: it needs no name above it."""
 FORBIDDEN = "the person who asked is a guest here, and may not use this tool."
 UNATTENDED = (
     "a person must allow this first, and you can not ask one. Say in your answer what is to be done and with which "
@@ -228,9 +230,10 @@ def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
 def question(call: Json, language: str, longest: int = LONGEST) -> str:
     """What a person is asked, with the exact arguments, as Markdown: up to so many characters of all of them. What they
     would not see is written out."""
-    each = _each(call, longest)
-    shown = (_fenced(name, shorten(unhidden(value), each)) for name, value in _arguments(call))
-    return "\n\n".join((f"**{may(str(call['name']), language)}**", *shown))
+    each, tool = _each(call, longest), str(call["name"])
+    named = (("" if name == ABOUT.get(tool) else f"{name}:\n", value) for name, value in _arguments(call))
+    shown = (f"{title}{_fenced(shorten(unhidden(value), each))}" for title, value in named)
+    return "\n\n".join((f"**{may(tool, language)}**", *shown))
 
 
 def in_full(call: Json, longest: int = LONGEST) -> str:
@@ -250,9 +253,9 @@ def _each(call: Json, longest: int) -> int:
     return longest // max(len(call["input"]), 1)
 
 
-def _fenced(name: str, text: str) -> str:
+def _fenced(text: str) -> str:
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{name}:\n{fence}\n{text}\n{fence}"
+    return f"{fence}\n{text}\n{fence}"
 
 
 def buttons(turn: Turn, number: int) -> tuple[Button, ...]:

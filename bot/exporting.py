@@ -6,7 +6,7 @@ the export as if it had been stopped there. What settings hold, secrets above al
 an export.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -58,16 +58,19 @@ class Export:
 
     async def lines(self, chat: str = "") -> AsyncIterator[bytes]:
         """All lines, each with its end. ``chat``: only the conversation with this key, those whose key goes on behind
-        it (``slack:T1:C1`` has one for each thread), and what is known of it and of the people in it; "" for all."""
+        it (``slack:T1:C1`` has one for each thread), and what is known of it and of the people in it; "" for all.
+        No line at all where no conversation is called so."""
+        wanted = [key async for key in self._store.every_conversation() if not chat or _is_of(key, chat)]
+        if chat and not wanted:
+            return
         yield encode(Header(VERSION, SCHEMA, self._now)) + b"\n"
         self.done.lines = 1
-        async for line in self._all(chat):
+        async for line in self._all(chat, sorted(wanted)):
             yield encode(line) + b"\n"
             self.done.lines += 1
         yield encode(EndLine(self.done.lines)) + b"\n"
 
-    async def _all(self, chat: str) -> AsyncIterator[Line]:
-        wanted = sorted([key async for key in self._store.every_conversation() if not chat or _is_of(key, chat)])
+    async def _all(self, chat: str, wanted: Sequence[str]) -> AsyncIterator[Line]:
         for key in wanted:  # what is nested in one sorts behind it, and came with it then
             if key not in self._written:
                 async for line in self._conversation(key):

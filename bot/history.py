@@ -41,7 +41,7 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
     The newest summary comes first. Huge results and pictures before it are notes: what is shown in full changes only
     with it.
     """
-    hidden = _hidden(entries)
+    hidden = hidden_turns(entries)
     folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Summary)), default=-1)
     if folded >= 0:
         yield from ((folded, message) for message in _summary(entries[folded]))
@@ -67,7 +67,7 @@ def told(entries: Sequence[Entry], current: str) -> Iterator[tuple[int, Json]]:
 
 def last_told(entries: Sequence[Entry], what: Callable[[Asked], str]) -> str:
     """What the model sees of this, told with a question since the newest summary; "" where it sees nothing of it."""
-    hidden, shown = _hidden(entries), ""
+    hidden, shown = hidden_turns(entries), ""
     for entry in entries:
         if isinstance(entry, Summary):
             shown = ""
@@ -76,8 +76,8 @@ def last_told(entries: Sequence[Entry], what: Callable[[Asked], str]) -> str:
     return shown
 
 
-def _hidden(entries: Iterable[Entry]) -> set[str]:
-    """Turns that are not shown."""
+def hidden_turns(entries: Iterable[Entry]) -> set[str]:
+    """Turns that the model is not shown."""
     return {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in HIDDEN}
 
 

@@ -37,6 +37,10 @@ WORDS = 600
 """Characters of a text."""
 DETAIL = 2_000
 """Characters of a call's arguments or result."""
+OURS = "Kabar"
+"""Who says what nobody wrote."""
+NOTES = {"knock": "a stranger wrote", "added": "the app was added", "let_in": "the owner let them in"}
+"""What our own notes are about."""
 
 
 class Tokens(Struct, frozen=True):
@@ -337,10 +341,14 @@ def _cost(model: str, usage: Usage) -> int | None:
 
 
 def _who(inbound: Inbound) -> str:
+    if inbound.kind == "note":
+        return OURS
     return inbound.sender.name or inbound.sender.id
 
 
 def _words(inbound: Inbound) -> str:
+    if inbound.kind == "note":
+        return f"({NOTES.get(inbound.text, inbound.text)}: {inbound.data})"
     files = [f"[{each.name or each.kind}]" for each in inbound.attachments]
     return " ".join(filter(None, (*files, inbound.words))) or f"({inbound.kind})"
 

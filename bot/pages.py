@@ -12,6 +12,7 @@ from bot.budget import Budget
 from bot.commands import Told
 from bot.doorstep import Doorstep
 from bot.files import Files
+from bot.history import hidden_turns
 from bot.memory import Memory
 from bot.messages import Asked, Entry, Head, Inbound
 from bot.people import People
@@ -89,7 +90,8 @@ class Pages:
 
     def _status(self, asked: Inbound, head: Head, window: Sequence[Entry]) -> str:
         language = asked.sender.language
-        turns = sum(isinstance(entry, Asked) for entry in window)
+        hidden = hidden_turns(window)
+        turns = sum(isinstance(entry, Asked) and entry.turn not in hidden for entry in window)
         role = say(f"role_{asked.sender.role}", language)
         lines = (
             f"- {self._about}",

@@ -99,7 +99,7 @@ _TEXTS = {
     "choice_interrupt": ("comes first", "didahulukan"),
     "on": ("on", "ya"),
     "off": ("off", "tidak"),
-    "language_auto": ("yours", "bahasa Anda"),
+    "language_auto": ("as in your app", "ikuti aplikasi Anda"),
     "language": ("Which language shall I use here?", "Bahasa apa yang saya pakai di sini?"),
     "language_set": ("From now on I write English here.", "Mulai sekarang saya menulis bahasa Indonesia di sini."),
     "model": (

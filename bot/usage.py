@@ -74,7 +74,10 @@ def _line(name: str, bill: Bill, limit: int | None, language: str) -> str:
         "cached": str(bill.cache_read * 100 // prompt if prompt else 0),
         "cost": dollars(bill.cost),
     }
-    line = say("usage_line" if bill.turns or not bill.calls else "usage_one", language, **values)
+    if bill == Bill():
+        line = f"- {name}: {dollars(0)}"
+    else:
+        line = say("usage_line" if bill.turns else "usage_one", language, **values)
     return line if limit is None else f"{line} {say('usage_limit', language, limit=dollars(limit))}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
+from bot.access import Access, read_access
 from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.receive import Identity
@@ -31,12 +32,14 @@ class Keeper(Store, Installations, Protocol):
 
 
 class Door(Struct, frozen=True):
-    """``telegram`` and ``slack`` are None where that platform is not set up: then nothing is let in from there.
-    ``installing`` is None where the Slack app is one workspace's."""
+    """``access`` is as far as the settings tell: whom the owner let in with a tap only the worker knows. ``telegram``
+    and ``slack`` are None where that platform is not set up: then nothing is let in from there. ``installing`` is None
+    where the Slack app is one workspace's."""
 
     store: Keeper
     wake: Wake
     clock: Clock
+    access: Access
     telegram: Identity | None
     telegram_secret: str
     slack: "SlackReceiver | None"
@@ -64,6 +67,7 @@ def make_door(settings: Settings, store: Keeper, wake: Wake, clock: Clock, seal:
         store=store,
         wake=wake,
         clock=clock,
+        access=read_access(settings.kabar_owner, settings.kabar_allowed_users, exact=many_workspaces(settings)),
         telegram=identity,
         telegram_secret=settings.telegram_webhook_secret,
         slack=slack,

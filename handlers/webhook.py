@@ -26,7 +26,7 @@ from bot.errors import ConfigError, KabarError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
 from bot.logs import about
-from bot.messages import Arrival, Json
+from bot.messages import Arrival, Inbound, Json
 from bot.metrics import refused, tell
 from bot.ports import Receipt
 from handlers.aws import Aws
@@ -64,16 +64,16 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        starts = inbound is not None and inbound.kind == "message" and inbound.addressed
+        signs = inbound is not None and _gets_a_sign(inbound, door)
         receipt = Receipt.IGNORED
         if inbound:
-            inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=starts))
+            inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=signs))
             with about(bot=bot):
                 receipt = await accept(inbound, door.store, door.wake, door.clock)
         # The reply's own body is a method call: it ends a button's spinner, or is the first sign of life.
         if "callback_query" in update:
             return JSONResponse(tap_reply(update))
-        if inbound and starts and receipt is Receipt.NEW:
+        if inbound and signs and receipt is Receipt.NEW:
             took = max(round((time.monotonic() - began) * 1000), 1)
             with about(bot=bot, turn=inbound.reference, conversation=inbound.conversation):
                 tell({"FirstSign": took}, "ms=<%d> | typing is shown", took)
@@ -109,6 +109,12 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         *install_routes(doors),
         Route("/healthz", healthz),
     ]
+
+
+def _gets_a_sign(inbound: Inbound, door: Door) -> bool:
+    """Whether the answer to Telegram is the first sign of life: only to who is known here to get an answer. A stranger
+    may get none, and then nobody may seem to write; whoever else gets one sees the worker's sign."""
+    return inbound.kind == "message" and inbound.addressed and door.access.role(inbound.sender) != ""
 
 
 async def _proved_door(doors: DoorSource, secret: str | None) -> Door:

@@ -6,7 +6,8 @@ tests/simulator/tools_tour.py, on a phone, pictured on their way.
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -65,16 +66,25 @@ def side_by_side(pictures: Sequence[bytes]) -> bytes:
     return data.getvalue()
 
 
+@asynccontextmanager
+async def played_anew() -> AsyncIterator[str]:
+    """The address of what `make run` starts, with nothing kept from before."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with running(Path(folder), **IN_A_HURRY) as address:
+            yield address
+
+
 async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        async with running(Path(folder), **IN_A_HURRY) as address, launched() as browser:
+    async with launched() as browser:
+        async with played_anew() as address:
             data = await picture(browser, address, both_apps_at_once, DESKTOP)
             keep(FOLDER.parent / "page.png", data, Image.Quantize.FASTOCTREE)
             for play in PLAYS:
                 for name, viewport in VIEWPORTS.items():
                     file = FOLDER / f"{play.__name__.replace('_', '-')}-{name}.png"
                     keep(file, await picture(browser, address, play, viewport), Image.Quantize.FASTOCTREE)
+        async with played_anew() as address:  # a play has changed the language of a chat for good
             for name, tour in TOURS.items():
                 pictures = await on_tour(browser, address, tour)
                 for number, start in enumerate(range(0, len(pictures), IN_A_ROW), 1):

@@ -110,6 +110,7 @@ class Shortcut(msgspec.Struct):
 class Home(msgspec.Struct):
     user: str
     tab: str = "home"
+    button: str = ""
 
 
 Action = Callable[["Simulator", bytes], Awaitable[Any]]
@@ -256,7 +257,10 @@ async def shortcut(simulator: "Simulator", body: bytes) -> object:
 
 async def home(simulator: "Simulator", body: bytes) -> object:
     opened = msgspec.json.decode(body, type=Home)
-    await simulator.slack.open_home(opened.user, opened.tab)
+    if opened.button:
+        await simulator.slack.tap_home(opened.user, opened.button)
+    else:
+        await simulator.slack.open_home(opened.user, opened.tab)
     return {"ok": True}
 
 

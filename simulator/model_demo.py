@@ -51,7 +51,7 @@ SLOW = re.compile(r"\b(slow|slowly|pelan|lambat)\b", re.IGNORECASE)
 SUMMARY = re.compile(r"\b(summar\w+|ringkas\w*|rangkum\w*)\b", re.IGNORECASE)
 TOLD = re.compile(
     r"\bmy (?P<thing>[a-z][\w ]{0,30}?) is (?P<fact>[^.!?,\n]{1,80})"
-    r"|\b(?P<hal>[a-z]\w*(?: \w+)?) (?:saya|aku) (?:adalah |ialah |itu )?"
+    r"|\b(?P<hal>(?!ingatkan)[a-z]\w*(?: \w+)?) (?:saya|aku) (?:adalah |ialah |itu )?"
     r"(?P<isi>(?!apa|siapa|berapa)[^.!?,\n]{1,80})",
     re.IGNORECASE,
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from simulator.model_rules import Json
 
@@ -65,6 +66,13 @@ def _reminder(found: re.Match[str]) -> Json:
     return {"text": what, "when": f"in {number} {UNITS.get(unit, unit)}"}
 
 
+def _tomorrow(found: re.Match[str]) -> Json:
+    """By this machine's date: whoever tries the demo sits before it."""
+    clock = f"{int(found['at'] or found['pukul']):02d}:{found['past'] or found['lewat'] or '00'}"
+    what = (found["what"] or found["apa"] or "").strip(" .!?") or "the time is up"
+    return {"text": what, "when": f"{date.today() + timedelta(days=1)}T{clock}"}
+
+
 def _clocks(found: re.Match[str]) -> Json:
     """Of the MCP server mcp-server-time, under the name "time"."""
     time, source, target = (group for group in found.groups() if group)
@@ -83,6 +91,13 @@ TRICKS = (
         r"\bremind me in (?P<in>\d+) (?P<unit>minutes?|hours?|days?|weeks?)(?: (?:to|that|about) (?P<what>.+))?",
         r"\bingatkan (?:saya|aku) (?P<lagi>\d+) (?P<satuan>menit|jam|hari|minggu) lagi(?: (?:untuk )?(?P<apa>.+))?",
         _reminder,
+    ),
+    _trick(
+        "remind",
+        r"\bremind me tomorrow at (?P<at>\d\d?)(?::(?P<past>\d\d))?(?: (?:to|that|about) (?P<what>.+))?",
+        r"\bingatkan (?:saya|aku) besok (?:jam|pukul) (?P<pukul>\d\d?)(?:[.:](?P<lewat>\d\d))?"
+        r"(?: (?:untuk )?(?P<apa>.+))?",
+        _tomorrow,
     ),
     _trick(
         "list_reminders", r"\b(?:my|list|which) reminders", r"\bpengingat saya|\bdaftar pengingat", lambda found: {}

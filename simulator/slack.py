@@ -121,7 +121,7 @@ class Post(Struct):
 
 class Slack:
     """One workspace. Public: ``say``, ``edit``, ``delete``, ``tap``, ``stop``, ``command``, ``shortcut``,
-    ``open_home``, ``uninstall``, ``push`` (people), ``messages``, ``wait_for``."""
+    ``open_home``, ``tap_home``, ``uninstall``, ``push`` (people), ``messages``, ``wait_for``."""
 
     def __init__(
         self,
@@ -234,32 +234,38 @@ class Slack:
         if post is None or found is None:
             raise Mistake("There is no such button any more.")
         ephemeral = (chat.id, ts) in self.ephemerals
-        action = {
-            name: found[name] for name in ("type", "action_id", "block_id", "text", "value", "style") if name in found
-        }
         # An ephemeral message is kept nowhere: a tap on it carries only where it was.
         message = {} if ephemeral else {"message": _without_metadata(post.native)}
+        container = {
+            "type": "message",
+            "message_ts": ts,
+            "channel_id": chat.id,
+            "is_ephemeral": ephemeral,
+            **({"thread_ts": post.native["thread_ts"]} if "thread_ts" in post.native else {}),
+        }
+        self._send_tap(sender, found, {"container": container, "channel": _named(chat), **message})
+
+    async def tap_home(self, user: str, button: str) -> None:
+        """A person taps a button of the app's home. Raises Mistake."""
+        person = self.world.person(user)
+        view = self.world.homes.get(person.slack_id, {})
+        found = dict(_elements(view)).get(button)
+        if found is None:
+            raise Mistake("There is no such button any more.")
+        native = {name: value for name, value in view.items() if name != "buttons"}
+        self._send_tap(person, found, {"container": {"type": "view", "view_id": view["id"]}, "view": native})
+
+    def _send_tap(self, by: Person, element: Json, where: Json) -> None:
+        shown = ("type", "action_id", "block_id", "text", "value", "style")
+        action = {name: element[name] for name in shown if name in element}
         self.events.send_interaction(
             {
                 "type": "block_actions",
-                "user": {
-                    "id": sender.slack_id,
-                    "username": sender.id,
-                    "name": sender.id,
-                    "team_id": self.workspace.team,
-                },
+                "user": {"id": by.slack_id, "username": by.id, "name": by.id, "team_id": self.workspace.team},
                 "api_app_id": APP,
-                "container": {
-                    "type": "message",
-                    "message_ts": ts,
-                    "channel_id": chat.id,
-                    "is_ephemeral": ephemeral,
-                    **({"thread_ts": post.native["thread_ts"]} if "thread_ts" in post.native else {}),
-                },
                 "trigger_id": secrets.token_hex(8),
                 **self._envelope(),
-                "channel": _named(chat),
-                **message,
+                **where,
                 "actions": [{**action, "action_ts": self.new_ts()}],
             }
         )
@@ -589,7 +595,7 @@ class Slack:
             streaming=post.streaming,
             plan=post.plan,
             tasks=[*post.tasks.values()],
-            buttons=_buttons(native),
+            buttons=buttons_of(native),
             files=[_file_info(file) for file in native.get("files", [])],
         )
 
@@ -691,7 +697,7 @@ def _pressable(element: Json) -> Sequence[Json]:
     return [{**element[name], **common} for name in ("positive_button", "negative_button")]
 
 
-def _buttons(native: Json) -> list[list[Button]]:
+def buttons_of(native: Json) -> list[list[Button]]:
     rows: list[list[Button]] = []
     for place, element in _elements(native):
         button = Button(place, element["text"]["text"], element.get("style", ""), element.get("url", ""))

@@ -17,6 +17,7 @@ from simulator.slack import (
     Slack,
     Stream,
     Workspace,
+    buttons_of,
     markdown_blocks,
     shown_blocks,
 )
@@ -669,9 +670,11 @@ async def publish_view(slack: Slack, params: Params) -> Json:
         raise Refused("invalid_arguments", "view must be of type home, with blocks")
     check_kinds(view["blocks"])
     check_blocks(view["blocks"], HOME_BLOCKS_LIMIT)
-    stored = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": slack.workspace.team, "app_id": APP, **view}
-    slack.world.homes[person.slack_id] = stored
-    slack.world.emit("home", {"user": person.slack_id, "view": stored})
+    named = {"id": f"V{secrets.token_hex(5).upper()}", "team_id": slack.workspace.team, "app_id": APP}
+    stored = {**named, **view, "blocks": [_with_ids(block) for block in view["blocks"]]}
+    home = {**stored, "buttons": buttons_of(stored)}
+    slack.world.homes[person.slack_id] = home
+    slack.world.emit("home", {"user": person.slack_id, "view": home})
     return {"view": stored}
 
 

@@ -343,6 +343,14 @@ def test_buttons_fit_and_code_can_not_leave_its_fence() -> None:
     assert "````\n```\n**Approved**" in shown
 
 
+def test_what_the_question_is_about_stands_right_below_it_and_the_rest_has_names() -> None:
+    script = {"name": "run_python", "input": {"code": "print(6 * 7)", "files": ["costs.csv"]}}
+    assert question(script, "en") == (
+        '**May I run this Python?**\n\n```\nprint(6 * 7)\n```\n\nfiles:\n```\n["costs.csv"]\n```'
+    )
+    assert question({"name": "run", "input": {"code": "6 * 7"}}, "en").endswith("**\n\ncode:\n```\n6 * 7\n```")
+
+
 class Rendering(RecordingChannel):
     """Shows what a platform would."""
 

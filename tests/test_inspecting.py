@@ -23,6 +23,7 @@ from bot.inspecting import (
 from bot.messages import (
     Answered,
     Approval,
+    Asked,
     Attachment,
     Bill,
     Ended,
@@ -136,6 +137,12 @@ def test_every_other_kind_of_entry_is_a_step_or_an_end() -> None:
     assert (turn.state, turn.shown, turn.good, turn.bad) == ("stopped", "Half a", 1, 0)
     assert [each.state for each in calls(turn)] == ["done", "unfinished"]
     assert turn.totals.model_calls == 4  # two replies, the summary, a subagent's
+
+
+def test_what_nobody_wrote_is_nobodys_words() -> None:
+    knock = replace(inbound("knock"), kind="note", data="telegram:9")
+    turn = seen(Asked("t", (knock,)), Ended("t", "told", "Eve wrote to me."))
+    assert (turn.who, turn.text) == ("Kabar", "(a stranger wrote: telegram:9)")
 
 
 def test_turns_are_told_apart_also_where_a_later_one_takes_one_back() -> None:

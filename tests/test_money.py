@@ -290,6 +290,13 @@ async def test_usage_tells_a_person_what_they_and_their_chat_used(path: Path) ->
         )
 
 
+async def test_usage_of_nothing_is_only_what_may_be_spent(path: Path) -> None:
+    async with bot_on(path, budget=Budget(person_day=2_000_000), clock=Noon()) as bot:
+        await bot.hears(heard("", command="usage"))
+        await bot.wakes()
+        assert "- You, today: $0.00 of $2.00\n- You, this month: $0.00\n" in bot.channel.shown[-1]
+
+
 async def test_usage_tells_the_owner_about_everybody(path: Path) -> None:
     access = Access(owner="1", allowed=frozenset({BUDI.id}))
     async with bot_on(path, said("Ya."), access=access, clock=Noon()) as bot:

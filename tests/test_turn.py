@@ -867,6 +867,15 @@ async def test_after_an_outage_a_group_of_many_languages_and_strangers_gets_one_
         assert await bot.store.inbox(GROUP.conversation) == []
 
 
+async def test_status_counts_the_questions_that_the_model_still_sees_and_no_commands(path: Path) -> None:
+    async with bot_on(path, text("One."), text("Two.")) as bot:
+        said = (inbound("?", 1), inbound("", 2, command="help"), inbound("?", 3), inbound("", 4, command="status"))
+        for each in said:
+            await bot.hears(each)
+            await bot.wakes()
+        assert "- Questions I still see: 2\n" in bot.channel.shown[-1]
+
+
 async def test_a_button_under_an_old_message_does_what_it_says(path: Path) -> None:
     async with bot_on(path, clock=AnHourAhead()) as bot:
         await bot.hears(tap("do:status"))  # Telegram tells when the message was sent, not when it was tapped

@@ -47,7 +47,7 @@ async def export(settings: Settings, chat: str, out: Path | None) -> None:
         with outages_named("Nothing was changed: export again."), _written(out) as file:
             async for line in export.lines(chat):
                 file.write(line)
-            if chat and not export.done.conversations:
+            if not export.done.lines:
                 raise ConfigError(f"No conversation is called {chat}, or begins with it.")
     print("\n".join(_exported(export.done)), file=sys.stderr)
 

@@ -312,22 +312,25 @@ SENTENCES = {
     "TELEGRAM_WEBHOOK_SECRET is missing, so every update is refused.": (
         "TELEGRAM_WEBHOOK_SECRET belum ada, jadi setiap pembaruan ditolak."
     ),
-    "Set TELEGRAM_WEBHOOK_SECRET and call setWebhook with it as secret_token.": (
-        "Isi TELEGRAM_WEBHOOK_SECRET dan panggil setWebhook dengan nilai itu sebagai secret_token."
+    "Set TELEGRAM_WEBHOOK_SECRET (kabar setup makes one). {}": (
+        "Isi TELEGRAM_WEBHOOK_SECRET (kabar setup membuatkannya). {}"
     ),
     "TELEGRAM_WEBHOOK_SECRET holds characters that Telegram does not take.": (
         "TELEGRAM_WEBHOOK_SECRET berisi karakter yang tidak diterima Telegram."
     ),
-    "Choose one of 1 to 256 of A-Z a-z 0-9 _ - and call setWebhook with it.": (
-        "Pilih 1 sampai 256 dari A-Z a-z 0-9 _ - dan panggil setWebhook dengannya."
+    "Choose one of 1 to 256 of A-Z a-z 0-9 _ -. {}": "Pilih 1 sampai 256 dari A-Z a-z 0-9 _ -. {}",
+    "Tell Telegram where to deliver: kabar setup --url {}": (
+        "Beri tahu Telegram ke mana harus mengantar: kabar setup --url {}"
     ),
-    "Call setWebhook with url={} and secret_token=<TELEGRAM_WEBHOOK_SECRET>.": (
-        "Panggil setWebhook dengan url={} dan secret_token=<TELEGRAM_WEBHOOK_SECRET>."
+    "Have the stack tell Telegram again: aws lambda invoke /dev/stdout --function-name <RegistrarName>": (
+        "Minta stack-nya memberi tahu Telegram lagi: aws lambda invoke /dev/stdout --function-name <RegistrarName>"
     ),
-    "On a server of your own kabar setup --url <address> does it, on AWS the stack's registrar.": (
-        "Di server sendiri kabar setup --url <alamat> yang mengerjakannya, di AWS registrar milik stack-nya."
+    "Call setWebhook with url={}, this bot's TELEGRAM_WEBHOOK_SECRET and allowed_updates={}.": (
+        "Panggil setWebhook dengan url={}, TELEGRAM_WEBHOOK_SECRET bot ini, dan allowed_updates={}."
     ),
-    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out.": "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
+    "For kabar run leave TELEGRAM_WEBHOOK_SECRET out. For kabar serve: {}": (
+        "Untuk kabar run, kosongkan TELEGRAM_WEBHOOK_SECRET. Untuk kabar serve: {}"
+    ),
     "None is set, so Telegram delivers nothing.": "Belum terpasang, jadi Telegram tidak mengantar apa pun.",
     "Telegram delivers to {}, which is not this bot's.": "Telegram mengantar ke {}, yang bukan milik bot ini.",
     "It is {}, whose path is not {}.": "Alamatnya {}, yang jalurnya bukan {}.",
@@ -335,17 +338,9 @@ SENTENCES = {
         "Pengantaran Telegram terakhir gagal: {} ({} pembaruan menunggu)."
     ),
     "{} updates wait although none failed.": "{} pembaruan menunggu walau tidak ada yang gagal.",
-    "Call setWebhook with a higher max_connections, or wait.": (
-        "Panggil setWebhook dengan max_connections lebih tinggi, atau tunggu."
-    ),
+    "Wait a minute; if they stay, look into the bot's log.": ("Tunggu sebentar; kalau masih begitu, periksa log bot."),
     "See whether the address answers from outside: kabar doctor --url <address>": (
         "Coba apakah alamatnya menjawab dari luar: kabar doctor --url <alamat>"
-    ),
-    "Call setWebhook again with secret_token=<TELEGRAM_WEBHOOK_SECRET>: the bot refuses the one Telegram sends.": (
-        "Panggil lagi setWebhook dengan secret_token=<TELEGRAM_WEBHOOK_SECRET>: bot menolak yang dikirim Telegram."
-    ),
-    "Call setWebhook again with the address whose path is {}.": (
-        "Panggil lagi setWebhook dengan alamat yang jalurnya {}."
     ),
     "Let the public in: the function URL's AuthType must be NONE.": (
         "Buka untuk umum: AuthType pada function URL harus NONE."
@@ -359,7 +354,6 @@ SENTENCES = {
         "Cari di log fungsi webhook mengapa pesan tidak bisa disimpan."
     ),
     "Telegram keeps updates back: {}.": "Telegram menahan pembaruan: {}.",
-    "Call setWebhook with allowed_updates={}.": "Panggil setWebhook dengan allowed_updates={}.",
 }
 
 

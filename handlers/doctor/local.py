@@ -27,7 +27,7 @@ AHEAD, TOO_FAR = 30.0, 240.0
 LEAST = 200 * 1024 * 1024
 """Bytes that should be free."""
 OTHERS = stat.S_IRGRP | stat.S_IROTH
-PERSON = re.compile(r"(telegram|slack|a2a|terminal):\S+")
+PERSON = re.compile(r"(telegram|slack|a2a|terminal):\S+|\d+")  # a number alone is Telegram's
 TIMEOUT = aiohttp.ClientTimeout(total=8, connect=3)
 
 

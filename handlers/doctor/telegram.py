@@ -23,16 +23,13 @@ RECENT = 3600.0
 MANY = 20
 """Updates that wait: more than a chatty minute brings."""
 TOKEN_NEXT = "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN again."  # noqa: S105  # a sentence
-
-DOES_IT = " On a server of your own kabar setup --url <address> does it, on AWS the stack's registrar."
+ANEW = "anew"
+"""Stands for what tells Telegram the address, the secret and the kinds of updates once more: ``_anew``."""
 
 # What Telegram says of a delivery that failed -> what to do.
 FAILURES = (
-    (
-        "401",
-        "Call setWebhook again with secret_token=<TELEGRAM_WEBHOOK_SECRET>: the bot refuses the one Telegram sends.",
-    ),
-    ("404", f"Call setWebhook again with the address whose path is {PATH}."),
+    ("401", ANEW),
+    ("404", ANEW),
     ("403", "Let the public in: the function URL's AuthType must be NONE."),
     ("429", "Raise WebhookConcurrency: the function is throttled."),
     ("certificate", "Give the address a certificate that browsers accept, the whole chain included."),
@@ -70,15 +67,27 @@ async def examine(settings: Settings, situation: Situation) -> Sequence[Check]:
 async def _asked(bot: Bot, settings: Settings, situation: Situation) -> list[Check]:
     me, info = await bot.get_me(), await bot.get_webhook_info()
     checks = [_name(me, settings), _groups(me)]
+    anew = _anew(settings, situation)
     if not situation.by_webhook:
         return [*checks, _polling(info)]
     return [
         *checks,
-        _secret(settings),
-        _address(info, situation),
-        _delivery(info, situation.now),
-        _kinds(info),
+        _secret(settings, anew),
+        _address(info, situation, anew),
+        _delivery(info, situation.now, anew),
+        _kinds(info, anew),
     ]
+
+
+def _anew(settings: Settings, situation: Situation) -> str:
+    """What the owner does so that Telegram is told the address, the secret and the kinds of updates once more."""
+    if situation.deployed:
+        return "Have the stack tell Telegram again: aws lambda invoke /dev/stdout --function-name <RegistrarName>"
+    if settings.kabar_bot:  # kabar setup is for the bot without a name
+        kinds = str([*KINDS]).replace("'", '"')
+        wanted = f"{situation.url or f'<address>{situation.path}'}{PATH}"
+        return f"Call setWebhook with url={wanted}, this bot's TELEGRAM_WEBHOOK_SECRET and allowed_updates={kinds}."
+    return f"Tell Telegram where to deliver: kabar setup --url {situation.url or '<address>'}"
 
 
 def _name(me: User, settings: Settings) -> Check:
@@ -105,28 +114,27 @@ def _polling(info: WebhookInfo) -> Check:
     return green("telegram webhook", "None is set, as long polling wants it.")
 
 
-def _secret(settings: Settings) -> Check:
+def _secret(settings: Settings, anew: str) -> Check:
     secret = settings.telegram_webhook_secret
     if not secret:
         says = "TELEGRAM_WEBHOOK_SECRET is missing, so every update is refused."
-        return red("telegram secret", says, "Set TELEGRAM_WEBHOOK_SECRET and call setWebhook with it as secret_token.")
+        return red("telegram secret", says, f"Set TELEGRAM_WEBHOOK_SECRET (kabar setup makes one). {anew}")
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", secret):
         says = "TELEGRAM_WEBHOOK_SECRET holds characters that Telegram does not take."
-        return red("telegram secret", says, "Choose one of 1 to 256 of A-Z a-z 0-9 _ - and call setWebhook with it.")
+        return red("telegram secret", says, f"Choose one of 1 to 256 of A-Z a-z 0-9 _ -. {anew}")
     return green("telegram secret", "It is there and of the right form.")
 
 
-def _address(info: WebhookInfo, situation: Situation) -> Check:
-    url, path = situation.url, f"{situation.path}{PATH}"
-    wanted = f"{url}{PATH}" if url else f"<address>{path}"
-    ask = f"Call setWebhook with url={wanted} and secret_token=<TELEGRAM_WEBHOOK_SECRET>." + DOES_IT
+def _address(info: WebhookInfo, situation: Situation, anew: str) -> Check:
+    wanted, path = f"{situation.url}{PATH}" if situation.url else "", f"{situation.path}{PATH}"
     if not info.url:
-        polls = "" if url else " For kabar run leave TELEGRAM_WEBHOOK_SECRET out."
-        return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask + polls)
-    if url and info.url != wanted:
-        return red("telegram webhook", f"Telegram delivers to {_shown(info.url)}, which is not this bot's.", ask)
-    if not url and urlsplit(info.url).path != path:
-        return red("telegram webhook", f"It is {_shown(info.url)}, whose path is not {path}.", ask)
+        by_address = wanted or situation.deployed
+        ask = anew if by_address else f"For kabar run leave TELEGRAM_WEBHOOK_SECRET out. For kabar serve: {anew}"
+        return red("telegram webhook", "None is set, so Telegram delivers nothing.", ask)
+    if wanted and info.url != wanted:
+        return red("telegram webhook", f"Telegram delivers to {_shown(info.url)}, which is not this bot's.", anew)
+    if not wanted and urlsplit(info.url).path != path:
+        return red("telegram webhook", f"It is {_shown(info.url)}, whose path is not {path}.", anew)
     return green("telegram webhook", f"Telegram delivers to {_shown(info.url)}.")
 
 
@@ -136,26 +144,25 @@ def _shown(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
-def _delivery(info: WebhookInfo, now: float) -> Check:
+def _delivery(info: WebhookInfo, now: float, anew: str) -> Check:
     waiting = info.pending_update_count
     failed_at = info.last_error_date.timestamp() if info.last_error_date else 0.0
     if info.last_error_message and (waiting or now - failed_at < RECENT):
         said = info.last_error_message.lower()
-        fitting = (do for words, do in FAILURES if words in said)
+        fitting = (anew if do == ANEW else do for words, do in FAILURES if words in said)
         do = next(fitting, "See whether the address answers from outside: kabar doctor --url <address>")
         says = f"Telegram's last delivery failed: {info.last_error_message} ({waiting} updates wait)."
         return red("telegram delivery", says, do) if waiting else yellow("telegram delivery", says, do)
     if waiting > MANY:
         says = f"{waiting} updates wait although none failed."
-        return yellow("telegram delivery", says, "Call setWebhook with a higher max_connections, or wait.")
+        return yellow("telegram delivery", says, "Wait a minute; if they stay, look into the bot's log.")
     return green("telegram delivery", f"No delivery failed lately; {waiting} updates wait.")
 
 
-def _kinds(info: WebhookInfo) -> Check:
+def _kinds(info: WebhookInfo, anew: str) -> Check:
     """None named is Telegram's default, which has all that are read here."""
     missing = [kind for kind in KINDS if info.allowed_updates and kind not in info.allowed_updates]
     if missing:
         says = f"Telegram keeps updates back: {', '.join(missing)}."
-        ask = f"Call setWebhook with allowed_updates={list(KINDS)!r}.".replace("'", '"')
-        return red("telegram updates", says, ask + DOES_IT)
+        return red("telegram updates", says, anew)
     return green("telegram updates", "Every kind that the bot reads is delivered.")

@@ -1,18 +1,24 @@
 // The bot's own page in Slack, its App Home, beside its messages.
 
 import { blockKit } from "./blocks.js";
-import { h } from "./dom.js";
+import { fragment, h } from "./dom.js";
+import { buttons } from "./message.js";
 
 const TABS = { home: "Home", messages: "Messages" };
 
-/** Two tabs to stand in a conversation's head, and the page itself. `opened(tab)` is called when one is chosen. */
+/**
+ * Two tabs to stand in a conversation's head, and the page itself. `opened(tab)` is called when one is chosen,
+ * `tap(button)` for a button of the page.
+ */
 export class Home {
   #tabs;
   #names;
+  #tap;
   #view = null;
 
-  constructor(names, opened) {
+  constructor(names, opened, tap) {
     this.#names = names;
+    this.#tap = tap;
     this.tab = "messages";
     this.#tabs = Object.entries(TABS).map(([tab, label]) =>
       h("button", { type: "button", "data-tab": tab, onclick: () => opened(tab) }, label),
@@ -27,6 +33,10 @@ export class Home {
     for (const tab of this.#tabs) tab.setAttribute("aria-pressed", String((tab.dataset.tab === "home") === shown));
     if (view === this.#view && this.element.childNodes.length) return;
     this.#view = view;
-    this.element.replaceChildren(view ? blockKit(view.blocks, this.#names) : h("p", {}, "Nothing here yet."));
+    this.element.replaceChildren(fragment(view ? this.#content(view) : h("p", {}, "Nothing here yet.")));
+  }
+
+  #content(view) {
+    return [blockKit(view.blocks, this.#names), buttons(view, this.#tap)];
   }
 }

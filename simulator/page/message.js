@@ -133,7 +133,8 @@ function outcome(status) {
   return status < 500 ? `The bot refused this update: ${status}` : `The bot answered ${status}`;
 }
 
-function buttons(message, tap) {
+/** The rows of buttons of a message, or of the bot's home; null where there are none. */
+export function buttons(message, tap) {
   if (!message.buttons.length) return null;
   const row = (line) =>
     h(

@@ -52,7 +52,11 @@ export class Pane {
     });
     const stop = ({ thread }) => this.#door.request("/sim/stop", { ...this.#address, ...this.#me, thread });
     this.#log = new Log(`${title} messages`, world.nameOf, (message) => this.#allowed(message), stop);
-    this.#home = new Home(world.nameOf, (tab) => this.#showHome(tab));
+    this.#home = new Home(
+      world.nameOf,
+      (tab) => this.#showHome(tab),
+      ({ id: button }) => this.#door.request("/sim/home", { ...this.#me, button }),
+    );
     this.#recorder = new Recorder({
       sent: ({ file, seconds }) => this.#sendVoice(file, seconds),
       noticed,

@@ -123,6 +123,8 @@ async def test_without_a_file_named_it_is_written_where_it_can_be_piped(tmp_path
     code, said = await run(tmp_path, "export", "--chat", "telegram:77", "--out", "x", settings=kept_in(lived))
     assert (code, "No conversation is called telegram:77" in said) == (1, True)
     assert names_in(tmp_path) == ["lived"]
+    code, said = await run(tmp_path, "export", "--chat", "telegram:77", settings=kept_in(lived))
+    assert (code, said) == (1, "kabar: No conversation is called telegram:77, or begins with it.\n")
 
 
 async def test_what_can_not_be_read_or_written_is_said_in_one_sentence(tmp_path: Path, lived: Path) -> None:

@@ -261,10 +261,8 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
         ),
         ("3 wakes were given up, and nobody was told.", "3 panggilan gagal, dan tidak ada yang diberi tahu."),
         (
-            "Call setWebhook with url=https://x/telegram and secret_token=<TELEGRAM_WEBHOOK_SECRET>. For kabar run "
-            "leave TELEGRAM_WEBHOOK_SECRET out.",
-            "Panggil setWebhook dengan url=https://x/telegram dan secret_token=<TELEGRAM_WEBHOOK_SECRET>. Untuk kabar "
-            "run, kosongkan TELEGRAM_WEBHOOK_SECRET.",
+            "Tell Telegram where to deliver: kabar setup --url https://x",
+            "Beri tahu Telegram ke mana harus mengantar: kabar setup --url https://x",
         ),
         (
             "Copy the Signing Secret from the app's Basic Information. For kabar run it is SLACK_APP_TOKEN that is "

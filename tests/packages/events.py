@@ -64,9 +64,9 @@ def sqs_event(message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def telegram_update(number: int, text: str) -> bytes:
-    """A private message from user 42, as Telegram's webhook sends it."""
-    person = {"id": 42, "is_bot": False, "first_name": "Ayu", "language_code": "id"}
-    chat = {"id": 42, "type": "private", "first_name": "Ayu"}
+def telegram_update(number: int, text: str, user: int = 42) -> bytes:
+    """A private message from a user, as Telegram's webhook sends it."""
+    person = {"id": user, "is_bot": False, "first_name": "Ayu", "language_code": "id"}
+    chat = {"id": user, "type": "private", "first_name": "Ayu"}
     message = {"message_id": number, "from": person, "chat": chat, "date": 1796040000 + number, "text": text}
     return json.dumps({"update_id": 1000 + number, "message": message}).encode()

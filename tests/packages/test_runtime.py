@@ -109,6 +109,16 @@ def test_each_telegram_message_is_stored_and_wakes_its_conversation_in_a_warm_pr
     assert [body["conversation"] for body in bodies] == ["telegram:42"] * 3
 
 
+def test_only_who_is_known_to_get_an_answer_sees_at_once_that_somebody_writes(webhook: Runtime) -> None:
+    """A stranger is told once a day that the bot is private, and later nothing: then nobody may seem to write."""
+    headers = {**JSON, SECRET_HEADER: SECRETS["TELEGRAM_WEBHOOK_SECRET"]}
+    asked = [http_event("/telegram", telegram_update(1, "hello", user), headers) for user in (42, 43)]
+    owner, stranger = [webhook.invoke(event) for event in asked]
+
+    assert json.loads(owner["body"])["method"] == "sendChatAction"
+    assert (stranger["statusCode"], stranger["body"]) == (200, "")
+
+
 @pytest.mark.parametrize("secret", ["", "another-secret"])
 def test_an_update_without_the_secret_is_refused_and_leaves_nothing(
     webhook: Runtime, aws: Account, environment: dict[str, str], secret: str

@@ -171,17 +171,25 @@ class PageBot:
 
     async def _greet(self, event: Json) -> None:
         if event["tab"] == "home":
-            section = {"type": "section", "text": {"type": "mrkdwn", "text": "*Welcome* to Kabar"}}
-            await self.slack.views_publish(user_id=event["user"], view={"type": "home", "blocks": [section]})
+            await self._show_home(event["user"], "*Welcome* to Kabar")
         else:
             prompts = [{"title": "Plan a trip", "message": "Plan a trip to Bromo"}]
             await self.slack.assistant_threads_setSuggestedPrompts(
                 channel_id=event["channel"], thread_ts="", title="To begin with", prompts=prompts
             )
 
+    async def _show_home(self, user: str, words: str) -> None:
+        section = {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+        choice = {"type": "button", "text": {"type": "plain_text", "text": "Quietly"}, "value": "quiet"}
+        blocks = [section, {"type": "actions", "elements": [choice]}]
+        await self.slack.views_publish(user_id=user, view={"type": "home", "blocks": blocks})
+
     async def _answer_click(self, payload: Json) -> None:
         value = payload["actions"][0]["value"]
         self.taps.append(value)
+        if payload["container"]["type"] == "view":
+            await self._show_home(payload["user"]["id"], f"You chose {value}.")
+            return
         await self.slack.chat_update(
             channel=payload["channel"]["id"], ts=payload["message"]["ts"], text=f"You chose {value}.", blocks=[]
         )

@@ -1,5 +1,6 @@
 """What a person sees of the offline demo model, asked through the real SDK."""
 
+import re
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from bot.approvals import DENIED, SAID_NO
 from bot.cli.wiring import local
 from bot.intake import accept
 from bot.messages import Person, Place
+from bot.texts import say
 from bot.tools.files import list_files, read_file, search_files, send_file, write_file
 from bot.tools.memory import forget_fact, remember
 from handlers.settings import Settings
@@ -321,6 +323,14 @@ TOOLS = {
 )
 def test_each_tool_is_called_for_in_plain_words(words: str, tool: str, arguments: Json) -> None:
     assert called(words, TOOLS) == (tool, arguments)
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_it_can_do_what_the_page_of_reminders_names_as_an_example(language: str) -> None:
+    example = re.split(r"(?:such as|misalnya): ", say("reminders_none", language))[1]
+    tool, arguments = called(example, TOOLS) or ("", {})
+    assert (tool, arguments["text"]) == ("remind", "call Ann" if language == "en" else "menelepon Ani")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT09:00", arguments["when"])
 
 
 @pytest.mark.parametrize(

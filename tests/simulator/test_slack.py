@@ -167,7 +167,14 @@ async def test_opening_the_home_is_told_and_its_view_is_shown(stage: Stage, list
     (opened,) = events(await listener.wait_for(1))
     assert (opened["type"], opened["user"], opened["channel"]) == ("app_home_opened", "U0ANN", ANN_DM)
     await stage.client.views_publish(user_id="U0ANN", view={"type": "home", "blocks": BUTTONS})
-    assert stage.world.homes["U0ANN"]["blocks"] == BUTTONS
+    home = stage.world.homes["U0ANN"]
+    assert [block["type"] for block in home["blocks"]] == [block["type"] for block in BUTTONS]
+    await stage.slack.tap_home("ann", "0.1")
+    payload = (await listener.wait_for(2))[1].json
+    assert (payload["container"], payload["view"]["type"]) == ({"type": "view", "view_id": home["id"]}, "home")
+    assert [action["block_id"] for action in payload["actions"]] == [home["blocks"][-1]["block_id"]]
+    with pytest.raises(Mistake, match="no such button"):
+        await stage.slack.tap_home("ann", "7.0")
 
 
 async def test_a_person_can_not_do_what_slack_would_not_let_them(stage: Stage) -> None:

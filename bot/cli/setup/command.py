@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -54,14 +55,15 @@ async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Termin
         raise ConfigError(say("no_person", wanted.language or _language(environment) or "en"))
     language = wanted.language or _language(environment) or ("en" if wanted.check else "")
     try:
-        language = language or await _chosen_language(terminal)
-        way = Way(aws=wanted.aws, url=address(wanted.url))
-        talk = Talk(terminal, language, await _keeper(wanted, environment))
-        if wanted.check:
-            from bot.cli.setup.checked import checked
+        with nullcontext() if wanted.check else terminal.quiet():
+            language = language or await _chosen_language(terminal)
+            way = Way(aws=wanted.aws, url=address(wanted.url))
+            talk = Talk(terminal, language, await _keeper(wanted, environment))
+            if wanted.check:
+                from bot.cli.setup.checked import checked
 
-            return await checked(talk, way)
-        await _guided(talk, way)
+                return await checked(talk, way)
+            await _guided(talk, way)
     except Wrong as wrong:
         raise ConfigError(say(wrong.text, language, **wrong.values)) from wrong
     except EOFError:

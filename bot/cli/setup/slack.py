@@ -14,7 +14,7 @@ from bot.channels.slack.calls import Connection, OneToken
 from bot.channels.slack.parse import Departed
 from bot.channels.slack.socket import listen
 from bot.cli.setup.code import is_code
-from bot.cli.setup.wrong import Wrong, expect
+from bot.cli.setup.wrong import Unfit, Wrong, expect
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound, Person
 from handlers.doctor.kinds import APP, BOT
@@ -57,7 +57,7 @@ async def account(token: str, base_url: str) -> Account:
     """Whose token it is. Raises Wrong, also where it lacks a scope."""
     expect(token, BOT)
     if not token.startswith("xoxb-"):
-        raise Wrong("slack_bot_form")
+        raise Unfit("slack_bot_form")
     async with speaking(token, base_url) as client:
         about = await answer(client.auth_test())
         if missing := missing_scopes(about):
@@ -70,9 +70,9 @@ async def socket(token: str, base_url: str, bot: Account) -> Known:
     """Whether Slack hands out a socket for this app-level token, of the app that the bot is of. Raises Wrong."""
     expect(token, APP)
     if not token.startswith("xapp-"):
-        raise Wrong("slack_app_form")
+        raise Unfit("slack_app_form")
     if (app := app_of(token)) and app != bot.app:
-        raise Wrong("slack_two_apps", app=app, bot=bot.app)
+        raise Unfit("slack_two_apps", app=app, bot=bot.app)
     try:
         async with speaking(token, base_url) as client:
             await answer(client.apps_connections_open(app_token=token))
@@ -85,7 +85,7 @@ async def signing_secret(secret: str) -> Known:
     """Told by its form alone: Slack tells nobody whether it is right. Raises Wrong."""
     expect(secret, "")
     if len(secret) < SHORTEST_SECRET:
-        raise Wrong("slack_secret_form")
+        raise Unfit("slack_secret_form")
     return Known("Slack: Signing Secret")
 
 
@@ -142,7 +142,7 @@ def _wrong(refusal: str) -> Wrong:
     if refusal in GONE:
         return Wrong("slack_gone", why=refusal)
     if refusal in ("invalid_auth", "not_authed"):
-        return Wrong("slack_unknown")
+        return Unfit("slack_unknown")
     if refusal == "ratelimited":
         return Wrong("slack_flood")
     return Wrong("slack_refuses", why=refusal)

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from bot.cli.setup.keeper import Keeper
 from bot.cli.setup.terminal import Terminal
 from bot.cli.setup.texts import say
-from bot.cli.setup.wrong import Wrong
+from bot.cli.setup.wrong import Unfit, Wrong
 from handlers.settings import Settings, read_settings
 
 NO = frozenset({"n", "no", "t", "tidak"})
@@ -96,6 +96,7 @@ class Talk:
                 found = await check(last)
             except Wrong as wrong:
                 self.wrong(wrong)
+                last = "" if isinstance(wrong, Unfit) else last
             else:
                 if await self.keeps(found):
                     return found
@@ -111,7 +112,9 @@ class Talk:
                 found = await check(last)
             except Wrong as wrong:
                 self.wrong(wrong)
-                self.say("again")
+                last = "" if isinstance(wrong, Unfit) else last
+                if last:
+                    self.say("again")
                 continue
             await self.keep({name: last})
             self.good(found.title)

@@ -14,7 +14,7 @@ from bot.channels.telegram.parse import KINDS, Me, parse
 from bot.channels.telegram.poll import pending
 from bot.channels.telegram.send import FloodControl, telegram_bot
 from bot.cli.setup.code import is_code
-from bot.cli.setup.wrong import Wrong, expect
+from bot.cli.setup.wrong import Unfit, Wrong, expect
 from bot.messages import Person
 from bot.ports import Clock
 from handlers.doctor.kinds import TELEGRAM, kind_of
@@ -46,12 +46,12 @@ class Account(Struct, frozen=True):
 async def speaking(token: str, base_url: str) -> AsyncIterator[Bot]:
     """Raises Wrong for what Telegram refuses of what is done inside."""
     if kind_of(token) != TELEGRAM:  # checked here: the SDK's own word for it would quote the token
-        raise Wrong("telegram_form")
+        raise Unfit("telegram_form")
     bot = telegram_bot(token, base_url)
     try:
         yield bot
     except InvalidToken as error:
-        raise Wrong("telegram_unknown") from error
+        raise Unfit("telegram_unknown") from error
     except FloodControl as error:
         raise Wrong("telegram_flood", seconds=f"{error.retry_after:.0f}") from error
     except (BadRequest, Forbidden, Conflict) as error:

@@ -44,14 +44,21 @@ class Terminal:
     def bad(self, text: str) -> None:
         self.say(f"{self._coloured('✗', 31)} {text}")
 
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Shows what is typed only while a question waits for it: a token pasted too early is nobody's to see."""
+        with _echo(self._input, shown=False):
+            yield
+
     async def ask(self, question: str) -> str:
         """The line typed, without what stands around it. Raises EOFError at the end of input."""
-        self._prompt(question)
-        return await self.line()
+        with _echo(self._input, shown=True):
+            self._prompt(question)
+            return await self.line()
 
     async def ask_unseen(self, question: str) -> str:
         """As ``ask``, for what nobody may see."""
-        with _unseen(self._input):
+        with _echo(self._input, shown=False):
             self._prompt(question)
             line = await self.line()
         self.show("")  # the person's own end of line was not shown
@@ -83,13 +90,13 @@ async def _readable(file: int) -> None:
 
 
 @contextmanager
-def _unseen(file: int) -> Iterator[None]:
-    """What is typed is not shown. What was typed before belongs to no question and is forgotten."""
+def _echo(file: int, *, shown: bool) -> Iterator[None]:
+    """Whether what is typed is shown. What was typed before belongs to no question and is forgotten."""
     before = termios.tcgetattr(file)
-    hidden = [*before]
-    hidden[3] &= ~termios.ECHO
-    termios.tcsetattr(file, termios.TCSAFLUSH, hidden)
+    wanted = [*before]
+    wanted[3] = wanted[3] | termios.ECHO if shown else wanted[3] & ~termios.ECHO
+    termios.tcsetattr(file, termios.TCSAFLUSH, wanted)
     try:
         yield
     finally:
-        termios.tcsetattr(file, termios.TCSADRAIN, before)
+        termios.tcsetattr(file, termios.TCSAFLUSH, before)

@@ -355,8 +355,9 @@ TEXTS = {
     "owner": ("The owner is {id}", "Pemiliknya {id}"),
     "owner_named": ("The owner is {name} ({id})", "Pemiliknya {name} ({id})"),
     "owner_link": (
-        "Your other account becomes yours with /link in a chat with the bot.",
-        "Akun Anda yang lain ikut menjadi milik Anda dengan /link di obrolan dengan bot.",
+        "Your other account is a stranger to the bot until you let it in with a tap; then /link makes both one person.",
+        "Akun Anda yang lain masih asing bagi bot sampai Anda mengizinkannya dengan satu ketukan; setelah itu /link "
+        "menjadikan keduanya satu orang.",
     ),
     "ready": (
         "I am ready, and you are my owner. As soon as I am started, write to me here in plain words; /help shows "

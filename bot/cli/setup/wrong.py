@@ -14,12 +14,16 @@ class Wrong(Exception):
         self.values = values
 
 
+class Unfit(Wrong):
+    """What the same answer would be again, however often it is tried: of another kind or form, or known to nobody."""
+
+
 def expect(token: str, kind: str) -> None:
-    """Raises Wrong for spaces, or where the token is of another kind than this; one that is of none may pass."""
+    """Raises Unfit for spaces, or where the token is of another kind than this; one that is of none may pass."""
     if re.search(r"\s", token):
-        raise Wrong("spaces")
+        raise Unfit("spaces")
     if not token.isascii() or not token.isprintable():
-        raise Wrong("characters")
+        raise Unfit("characters")
     found = kind_of(token)
     if found not in ("", kind):
-        raise Wrong(f"is_{found}")
+        raise Unfit(f"is_{found}")

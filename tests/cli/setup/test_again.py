@@ -32,6 +32,17 @@ async def test_ctrl_c_at_a_hidden_question_ends_politely_and_keeps_what_was_answ
     assert stage.kept() == {"TELEGRAM_BOT_TOKEN": telegram.TOKEN}
 
 
+async def test_only_what_a_question_waits_for_is_shown_so_a_token_pasted_early_is_not(stage: Stage) -> None:
+    stage.simulator.world.add_fault(Fault("telegram", "getMe", "hang"))
+    async with stage.sitting() as person:
+        await person.sees("Number")
+        assert person.shows_typing()
+        person.types("1")
+        await person.answers_to("Telegram token", telegram.TOKEN)
+        await stage.simulator.world.wait_until(lambda: stage.simulator.world.calls, WAIT)
+        assert not person.shows_typing()
+
+
 async def test_the_end_of_input_is_as_good_as_ctrl_c(stage: Stage) -> None:
     async with stage.sitting(Wanted(language="id")) as person:
         await person.sees("Nomor")
@@ -58,7 +69,9 @@ async def test_what_is_good_no_more_is_asked_for_anew_and_what_is_not_wanted_too
     async with stage.sitting() as person:
         await person.answers_to(r"Number \[3\]")
         await person.sees("Telegram does not know this token")
+        await person.answers_to("Telegram token")  # there is nothing that Enter could try again
         await person.answers_to("Telegram token", telegram.TOKEN)
+        assert "try the same one" not in person.output
         await person.answers_to(r"Keep it\?", "maybe")
         await person.answers_to(r"Keep it\?", "n")
         await person.sees("This link makes the Slack app")

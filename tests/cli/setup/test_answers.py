@@ -149,6 +149,7 @@ async def test_a_wrong_answer_is_asked_for_again_and_enter_tries_the_same_one(la
         await person.answers_to(say("number", language))
         await person.answers_to("Token|token", slack.BOT_TOKEN)
         await person.sees(say("is_slack_bot", language).replace("(", r"\(").replace(")", r"\)"))
+        assert say("again", language) not in person.output
         stage.simulator.world.add_fault(Fault("telegram", "getMe", "error", status=502, error="Bad Gateway"))
         await person.answers_to(say("telegram_token", language).partition("(")[0], telegram.TOKEN)
         await person.sees("BadGateway|NetworkError")
