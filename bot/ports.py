@@ -126,6 +126,9 @@ class Store(Protocol):
     async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
         """The same of several, in one request: each of them is there."""
 
+    async def role(self, person: str) -> str:
+        """The role that the owner gave them, and nothing else that is known of a person; "" where they gave none."""
+
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         """Store a changed profile, as its next version; False, and nothing stored, where ``profile.version`` is not the
         stored one any more: read it again and decide anew."""

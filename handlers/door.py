@@ -32,8 +32,8 @@ class Keeper(Store, Installations, Protocol):
 
 
 class Door(Struct, frozen=True):
-    """``access`` is as far as the settings tell: whom the owner let in with a tap only the worker knows. ``telegram``
-    and ``slack`` are None where that platform is not set up: then nothing is let in from there. ``installing`` is None
+    """``access`` is as far as the settings tell: whom the owner let in with a tap the store knows. ``telegram`` and
+    ``slack`` are None where that platform is not set up: then nothing is let in from there. ``installing`` is None
     where the Slack app is one workspace's."""
 
     store: Keeper

@@ -64,7 +64,7 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        signs = inbound is not None and _gets_a_sign(inbound, door)
+        signs = inbound is not None and await _gets_a_sign(inbound, door)
         receipt = Receipt.IGNORED
         if inbound:
             inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=signs))
@@ -111,10 +111,18 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
     ]
 
 
-def _gets_a_sign(inbound: Inbound, door: Door) -> bool:
+async def _gets_a_sign(inbound: Inbound, door: Door) -> bool:
     """Whether the answer to Telegram is the first sign of life: only to who is known here to get an answer. A stranger
     may get none, and then nobody may seem to write; whoever else gets one sees the worker's sign."""
-    return inbound.kind == "message" and inbound.addressed and door.access.role(inbound.sender) != ""
+    if inbound.kind != "message" or not inbound.addressed:
+        return False
+    if door.access.role(inbound.sender):
+        return True
+    try:
+        given = await door.store.role(inbound.sender.id)
+    except KabarError:  # the message is not lost for want of a sign
+        return False
+    return door.access.role(inbound.sender, given) != ""
 
 
 async def _proved_door(doors: DoorSource, secret: str | None) -> Door:

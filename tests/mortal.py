@@ -198,6 +198,9 @@ class ProcessStore:
     async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
         return await self._do(self._store.profiles, people)
 
+    async def role(self, person: str) -> str:
+        return await self._do(self._store.role, person)
+
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         return await self._do(self._store.keep_profile, person, profile)
 

@@ -18,9 +18,9 @@ Everything about a conversation shares the partition key ``C#<conversation>``:
 A counter is an item of its own, ``B#<scope>#<period>`` / ``B``: amount, the fields of a Bill, expires_at. Transactions
 on one item exclude each other, so each of everybody's may be spread over several that share its limit (bot/shares.py):
 all but the first are ``B#all#<period>#<shard>``. What is known of a person is ``U#<person>`` / ``U``: profile (JSON),
-profile_version. What can be had again elsewhere is ``K#<name>`` / ``K``: kept, expires_at. Where the app is installed
-is ``I#<team>`` / ``I``: installation (JSON), stamp, installed_at; what may be done once only is ``O#<name>`` / ``O``:
-expires_at.
+profile_version, and given_role where its owner gave one. What can be had again elsewhere is ``K#<name>`` / ``K``: kept,
+expires_at. Where the app is installed is ``I#<team>`` / ``I``: installation (JSON), stamp, installed_at; what may be
+done once only is ``O#<name>`` / ``O``: expires_at.
 
 Several bots may share a table: all partition keys and shards of one that has a name begin with it and a slash.
 
@@ -510,6 +510,17 @@ class DynamoDBStore:
         found = {item["pk"]["S"]: PROFILE.read(item["profile"]["B"]) for item in await self._get_all([*keys.values()])}
         return {person: found.get(key["pk"]["S"], Profile()) for person, key in keys.items()}
 
+    async def role(self, person: str) -> str:
+        """Asks for one attribute, as ``knows`` does. One given by a version that did not write it is "" here."""
+        answer = await self._call(
+            self._client.get_item,
+            TableName=self._table,
+            Key=self._alone("U", person),
+            ProjectionExpression="given_role",
+            ConsistentRead=True,
+        )
+        return str(answer.get("Item", {}).get("given_role", {"S": ""})["S"])
+
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         """Where the client repeated a put whose answer was lost, it may be told False of its own."""
         kept = replace(profile, version=profile.version + 1)
@@ -517,7 +528,9 @@ class DynamoDBStore:
         if profile.version:
             values = {":before": _number(profile.version)}
             condition = {"ConditionExpression": "profile_version = :before", "ExpressionAttributeValues": values}
-        item = {**self._alone("U", person), "profile": {"B": pack(kept)}, "profile_version": _number(kept.version)}
+        role = {"given_role": {"S": kept.role}} if kept.role else {}
+        stored = {"profile": {"B": pack(kept)}, "profile_version": _number(kept.version), **role}
+        item = {**self._alone("U", person), **stored}
         return await self._held(self._client.put_item, Item=item, **condition)
 
     async def reminders(self, conversation: str) -> list[Reminder]:

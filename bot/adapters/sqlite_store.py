@@ -247,6 +247,9 @@ class SQLiteStore:
     async def profiles(self, people: Iterable[str]) -> dict[str, Profile]:
         return await self._read(_profiles, people)
 
+    async def role(self, person: str) -> str:
+        return (await self.profile(person)).role
+
     async def keep_profile(self, person: str, profile: Profile) -> bool:
         return await self._write(_keep_profile, person, profile)
 

@@ -61,6 +61,7 @@ async def looked(store: DynamoDBStore, clock: FakeClock) -> dict[str, Any]:
         "knows": await store.knows(CHAT),
         "profile": (await store.profile("telegram:7")).name,
         "profiles": [each.name for each in (await store.profiles(["telegram:7", "telegram:8"])).values()],
+        "role": await store.role("telegram:7"),
         "reminders": await store.reminders(CHAT),
         "kept": await store.kept("servers"),
         "installation": await store.installation("T1"),

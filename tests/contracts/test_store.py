@@ -652,6 +652,16 @@ async def test_what_is_kept_is_there_as_it_was_until_something_else_is(store: St
     assert await store.kept("mcp:time:2") is None
 
 
+async def test_the_role_that_somebody_was_given_is_told_without_the_rest(store: Store) -> None:
+    assert await store.role("telegram:7") == ""
+    assert await store.keep_profile("telegram:7", Profile("Sari"))
+    assert await store.role("telegram:7") == ""
+    assert await store.keep_profile("telegram:7", Profile("Sari", role="member", version=1))
+    assert await store.role("telegram:7") == "member"
+    assert await store.keep_profile("telegram:7", Profile("Sari", version=2))
+    assert await store.role("telegram:7") == ""
+
+
 async def test_a_profile_is_changed_only_by_who_knows_how_it_is(store: Store) -> None:
     assert not await store.keep_profile("telegram:7", Profile("Sari", version=1))
     assert await store.keep_profile("telegram:7", Profile("Sari"))

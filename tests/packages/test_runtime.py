@@ -19,7 +19,7 @@ import pytest
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.channels.telegram.receive import SECRET_HEADER
 from bot.clock import SystemClock
-from bot.messages import Inbound, Person, Place
+from bot.messages import Inbound, Person, Place, Profile
 from bot.sandbox import wire
 from bot.sandbox.port import Item, Job, Ran
 from simulator import telegram
@@ -109,14 +109,17 @@ def test_each_telegram_message_is_stored_and_wakes_its_conversation_in_a_warm_pr
     assert [body["conversation"] for body in bodies] == ["telegram:42"] * 3
 
 
-def test_only_who_is_known_to_get_an_answer_sees_at_once_that_somebody_writes(webhook: Runtime) -> None:
+def test_only_who_is_known_to_get_an_answer_sees_at_once_that_somebody_writes(webhook: Runtime, aws: Account) -> None:
     """A stranger is told once a day that the bot is private, and later nothing: then nobody may seem to write."""
+    store = DynamoDBStore(aws.client("dynamodb"), "conversations", SystemClock())
+    asyncio.run(store.keep_profile("telegram:44", Profile(role="member")))
+    asyncio.run(store.keep_profile("telegram:45", Profile(role="banned")))
     headers = {**JSON, SECRET_HEADER: SECRETS["TELEGRAM_WEBHOOK_SECRET"]}
-    asked = [http_event("/telegram", telegram_update(1, "hello", user), headers) for user in (42, 43)]
-    owner, stranger = [webhook.invoke(event) for event in asked]
+    asked = [http_event("/telegram", telegram_update(1, "hello", user), headers) for user in (42, 43, 44, 45)]
+    owner, stranger, let_in, banned = [webhook.invoke(event) for event in asked]
 
-    assert json.loads(owner["body"])["method"] == "sendChatAction"
-    assert (stranger["statusCode"], stranger["body"]) == (200, "")
+    assert {json.loads(each["body"])["method"] for each in (owner, let_in)} == {"sendChatAction"}
+    assert [(each["statusCode"], each["body"]) for each in (stranger, banned)] == [(200, "")] * 2
 
 
 @pytest.mark.parametrize("secret", ["", "another-secret"])

@@ -327,7 +327,7 @@ def test_the_webhook_can_add_messages_but_read_none() -> None:
         "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
     }
     assert own["dynamodb:GetItem"]["Condition"] == {
-        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk", "last_seq"]},
+        "ForAllValues:StringEquals": {"dynamodb:Attributes": ["pk", "sk", "last_seq", "given_role"]},
         "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
     }
     (due,) = properties("Table")["GlobalSecondaryIndexes"]
