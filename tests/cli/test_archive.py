@@ -11,6 +11,7 @@ from bot.adapters.dynamodb_store import create_table
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
 from bot.messages import Attachment, Reminder
+from bot.schema import SCHEMA
 from simulator.script import text
 from tests.bots import bot_on
 from tests.cli.process import kabar
@@ -142,18 +143,19 @@ async def test_what_an_earlier_version_kept_is_rewritten_once_and_answered_from_
     tmp_path: Path, lived: Path
 ) -> None:
     database = sqlite3.connect(lived / "kabar.sqlite3")
-    database.execute("UPDATE record SET entry = CAST(replace(entry, ',\"v\":2}', '}') AS BLOB)")
+    mark = f',"v":{SCHEMA}}}'
+    database.execute("UPDATE record SET entry = CAST(replace(entry, ?, '}') AS BLOB)", (mark,))
     database.commit()
     database.close()
 
     assert await run(tmp_path, "migrate", "--check", settings=kept_in(lived)) == (
         1,
-        "5 values; 2 of an earlier schema are to be rewritten as schema 2.\n",
+        f"5 values; 2 of an earlier schema are to be rewritten as schema {SCHEMA}.\n",
     )
     assert (await run(tmp_path, "migrate", settings=kept_in(lived)))[0] == 0
     assert await run(tmp_path, "migrate", "--check", settings=kept_in(lived)) == (
         0,
-        "5 values; 0 of an earlier schema are to be rewritten as schema 2.\n",
+        f"5 values; 0 of an earlier schema are to be rewritten as schema {SCHEMA}.\n",
     )
 
 
