@@ -1,8 +1,9 @@
 """What a message costs beyond the model and the platform: own time, and requests to DynamoDB.
 
 ``own_ms``: processor time of a turn, message in and answer out, with a model and a platform that answer at once, by
-store and by entries of history, so that what is left is ours and the store's client. ``dynamodb``: requests, capacity
-units and kilobytes read for one message, webhook and worker together, after so many messages.
+store and by entries of history, so that what is left is ours and the store's client; ``client_ms``: what AWS's client
+took of it. ``dynamodb``: requests, capacity units and kilobytes read for one message, webhook and worker together,
+after so many messages.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ LOOKED_AT = 10
 OWN_MS = 30.0
 LENGTHS = (10, 100, 1000)
 TABLE = "conversations"
+STORES = ("SQLite", "DynamoDB")
 COUNTED = ("read_requests", "write_requests", "read_kb", "write_units")
 READS = ("GetItem", "BatchGetItem", "Query")
 ANN = Person(id="telegram:1", name="Ann")
@@ -50,11 +53,14 @@ class InstantModel:
 def aims(figures: Mapping[str, Any]) -> list[Aim]:
     longest = str(LENGTHS[-1])
     what = f"own processor time of a turn at {int(longest):,} entries of history"
+    stores = {name: times[longest] for name, times in figures["own_ms"].items()}
+    alone = round(stores["DynamoDB"] - figures["client_ms"][longest], 1)
+    own = {"SQLite": stores["SQLite"], "DynamoDB": alone, "DynamoDB with AWS's client": stores["DynamoDB"]}
     counts = [[costs["read_requests"], costs["write_requests"]] for costs in figures["dynamodb"].values()]
     reads, writes = counts[0]
     flat = all(each == counts[0] for each in counts)
     return [
-        *(at_most(f"{what}, on {store}", OWN_MS, times[longest], " ms") for store, times in figures["own_ms"].items()),
+        *(at_most(f"{what}, on {where}", OWN_MS, each, " ms") for where, each in own.items()),
         Aim("requests to DynamoDB for a message, at every length", "the same", f"{reads} reads, {writes} writes", flat),
     ]
 
@@ -62,15 +68,21 @@ def aims(figures: Mapping[str, Any]) -> list[Aim]:
 def markdown(figures: Mapping[str, Any]) -> str:
     own, costs = figures["own_ms"], figures["dynamodb"]
     words = """
-        Our own processor time and the store's client for a turn, message in and answer out, where model and platform
-        answer at once; and what DynamoDB is asked for one message, webhook and worker together."""
+        Processor time of a turn, message in and answer out, where model and platform answer at once, and what AWS's
+        client takes of it; and what DynamoDB is asked for one message, webhook and worker together."""
     head = [
         "entries of history",
-        *(f"own, ms, {store}" for store in own),
+        *(f"ms, {store}" for store in own),
+        "of it AWS's client",
         *(name.replace("_", " ") for name in COUNTED),
     ]
     rows = [
-        (int(length), *(times[length] for times in own.values()), *(costs[length][name] for name in COUNTED))
+        (
+            int(length),
+            *(times[length] for times in own.values()),
+            figures["client_ms"][length],
+            *(costs[length][name] for name in COUNTED),
+        )
         for length in costs
     ]
     return section("Of a turn, our own", words, table(head, rows))
@@ -80,31 +92,56 @@ def measure() -> dict[str, Any]:
     with running_emulator() as emulator, tempfile.TemporaryDirectory() as folder:
         with emulator.account() as account:
             create_table(account.client("dynamodb"), TABLE)
-            dynamodb = DynamoDBStore(account.client("dynamodb"), TABLE, SystemClock())
+            client = Timed(account.client("dynamodb"))
+            dynamodb = DynamoDBStore(client, TABLE, SystemClock())
             sqlite = SQLiteStore(Path(folder, "kabar.sqlite3"), SystemClock())
-            own = asyncio.run(_own({"SQLite": sqlite, "DynamoDB": dynamodb}))
+            own = asyncio.run(_own({"SQLite": sqlite, "DynamoDB": dynamodb}, client))
             sqlite.close()
         with emulator.account() as account, wire_to(emulator.endpoint) as wire:
             create_table(account.client("dynamodb"), TABLE)
-            client = account.client("dynamodb", endpoint=wire.endpoint)
-            costs = {str(length): asyncio.run(_cost(client, wire.passed, length)) for length in LENGTHS}
-    return {"runs": RUNS, "own_ms": own, "dynamodb": costs}
+            through = account.client("dynamodb", endpoint=wire.endpoint)
+            costs = {str(length): asyncio.run(_cost(through, wire.passed, length)) for length in LENGTHS}
+    return {"runs": RUNS, "own_ms": {name: own[name] for name in STORES}, "client_ms": own["client"], "dynamodb": costs}
 
 
-async def _own(stores: Mapping[str, Store]) -> dict[str, dict[str, float]]:
+class Timed:
+    """A client of AWS that knows how many seconds its calls took of a processor."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.seconds = 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        known = getattr(self._client, name)
+        return partial(self._call, known) if callable(known) else known
+
+    def _call(self, operation: Any, **request: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return operation(**request)
+        finally:
+            self.seconds += time.thread_time() - began
+
+
+async def _own(stores: Mapping[str, Store], client: Timed) -> dict[str, dict[str, float]]:
     """Median milliseconds by store and length. They take turns, so that where the machine slows down it is for all."""
     bots = {name: _bot(store) for name, store in stores.items()}
-    took: dict[str, dict[str, list[float]]] = {name: {str(length): [] for length in LENGTHS} for name in stores}
+    took: dict[str, dict[str, list[float]]] = {
+        name: {str(length): [] for length in LENGTHS} for name in (*stores, "client")
+    }
     for store in stores.values():
         for length in LENGTHS:
             await fill(store, _place(length), length)
     for run in range(RUNS):
         for name, store in stores.items():
             for length in LENGTHS:
+                client.seconds = 0.0
                 place, began = _place(length), time.process_time()
                 await accept(_said(length + 1 + run, place), store, NoWake(), SystemClock())
                 await bots[name].handle(place.conversation, Deadline(60))
                 took[name][str(length)].append(time.process_time() - began)
+                if name == "DynamoDB":
+                    took["client"][str(length)].append(client.seconds)
     return {
         name: {length: round(statistics.median(each[1:]) * 1000, 1) for length, each in of_store.items()}
         for name, of_store in took.items()

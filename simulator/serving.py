@@ -11,6 +11,9 @@ from starlette.types import ASGIApp
 
 STOP_SECONDS = 2
 """How long open requests may take to end after the block is left."""
+KEPT_OPEN = 75
+"""Seconds for which a connection that nobody uses stays open: as long as the platforms' own servers keep one, and not
+so short that it closes just when a client that was told to wait sends its next request."""
 UNASKED = range(10_000, 32_000)
 """Ports that no system gives to a connection, or to who asks for any: they stay free until they are named."""
 
@@ -38,7 +41,13 @@ async def serve(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> AsyncIt
     Raises OSError where the port is taken, RuntimeError where the application fails to start.
     """
     with socket.create_server((host, port)) as listener:
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=STOP_SECONDS)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            timeout_keep_alive=KEPT_OPEN,
+        )
         server = _Server(config)
         running = asyncio.create_task(_run(server, listener))
         started = asyncio.create_task(server.up.wait())
