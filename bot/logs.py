@@ -74,18 +74,23 @@ def about(**keys: str) -> Iterator[None]:
         _about.reset(token)
 
 
-def set_up(level: str, *, as_json: bool = False, stack: str = "", content: bool = False) -> None:
+def set_up(
+    level: str, *, as_json: bool = False, stack: str = "", all_metrics: bool = False, content: bool = False
+) -> None:
     """Make the root logger write redacted lines; libraries only from WARNING on, whatever ``level`` is.
 
     ``as_json``: as CloudWatch reads them; with ``stack``, the name of a deployment, metrics come with them
-    (bot/metrics.py), at every level. ``content``: what people say and what exceptions quote is written too.
+    (bot/metrics.py), few or ``all_metrics``, at every level. ``content``: what people say and what exceptions quote is
+    written too.
     """
     root = logging.getLogger()
     if not root.handlers:
         root.addHandler(logging.StreamHandler())
     for handler in root.handlers:  # on Lambda the runtime has put its own there, which adds no line's end
         end = "" if isinstance(handler, logging.StreamHandler) else "\n"
-        handler.setFormatter(AsJson(stack, end, content=content) if as_json else AsText(content=content))
+        handler.setFormatter(
+            AsJson(stack, end, all_metrics=all_metrics, content=content) if as_json else AsText(content=content)
+        )
     root.setLevel(level.upper())
     logging.getLogger("bot.metrics").setLevel(logging.INFO if as_json and stack else logging.NOTSET)
     words.setLevel(logging.INFO if content else OFF)
@@ -140,9 +145,10 @@ class AsJson(_Discreet):
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
     """
 
-    def __init__(self, stack: str, end: str, *, content: bool = False) -> None:
+    def __init__(self, stack: str, end: str, *, all_metrics: bool = False, content: bool = False) -> None:
         super().__init__(content=content)
         self._stack = stack
+        self._all_metrics = all_metrics
         self._end = end
 
     def format(self, record: logging.LogRecord) -> str:
@@ -160,7 +166,7 @@ class AsJson(_Discreet):
         if wrong := self.what_went_wrong(record):
             line["trace"] = wrong
         if self._stack and (measured := getattr(record, "measured", None)):
-            line |= measured.as_members(self._stack, int(record.created * 1000))
+            line |= measured.as_members(self._stack, int(record.created * 1000), all_metrics=self._all_metrics)
         return redact(json.dumps(line, ensure_ascii=False, default=str)) + self._end
 
 

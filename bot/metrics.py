@@ -6,7 +6,7 @@ values are few: each of them is a metric of its own and has its price. Never a p
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -48,6 +48,13 @@ METRICS: dict[str, tuple[Unit, str]] = {
 }
 """By name: the unit, and the dimension beside the deployment."""
 
+FEW = frozenset(
+    ("Accepted", "Refused", "Turns", "FailedShare", "Waited", "FirstSign", "Answer", "CacheShare", "Cost", "Held")
+)
+"""Those that CloudWatch counts unless it is to count all: what alarms ask for, and as many as it counts for nothing.
+The others stand in the same lines, where the dashboard's queries find them. Only ``Refused`` is counted by its
+dimension."""
+
 
 class Measured(Struct, frozen=True):
     """What one line measures: ``values`` by the names in METRICS; ``by`` is the value of their other dimension."""
@@ -55,22 +62,29 @@ class Measured(Struct, frozen=True):
     values: Mapping[str, float]
     by: str = ""
 
-    def as_members(self, stack: str, at_ms: int) -> dict[str, Any]:
-        """What makes a JSON line one of the embedded metric format."""
+    def as_members(self, stack: str, at_ms: int, *, all_metrics: bool = False) -> dict[str, Any]:
+        """What makes a JSON line one of the embedded metric format. ``all_metrics``: not only the FEW are counted."""
         others = {METRICS[name][1] for name in self.values if self.by} - {""}
+        if all_metrics:
+            directives = [_directive(self.values), *(_directive(self.values, other) for other in others)]
+        else:
+            few = [name for name in self.values if name in FEW]
+            plain = [name for name in few if name != "Refused"]
+            directives = [_directive(plain), _directive(few, "Status")]
+        counted = [each for each in directives if each["Metrics"]]
         return {
-            "_aws": {"Timestamp": at_ms, "CloudWatchMetrics": [self._directive(), *map(self._directive, others)]},
+            **({"_aws": {"Timestamp": at_ms, "CloudWatchMetrics": counted}} if counted else {}),
             "Stack": stack,
             **dict.fromkeys(others, self.by),
             **self.values,
         }
 
-    def _directive(self, other: str = "") -> dict[str, Any]:
-        """All that this line measures, or what of it has that dimension too."""
-        dimensions = ["Stack", other] if other else ["Stack"]
-        names = [name for name in self.values if other in ("", METRICS[name][1])]
-        metrics = [{"Name": name, "Unit": METRICS[name][0]} for name in names]
-        return {"Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": metrics}
+
+def _directive(names: Iterable[str], other: str = "") -> dict[str, Any]:
+    """Of these metrics all, or those that have that dimension too."""
+    dimensions = ["Stack", other] if other else ["Stack"]
+    metrics = [{"Name": name, "Unit": METRICS[name][0]} for name in names if other in ("", METRICS[name][1])]
+    return {"Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": metrics}
 
 
 def tell(values: Mapping[str, float], line: str, *keys: object, by: str = "", level: int = logging.INFO) -> None:

@@ -50,6 +50,7 @@ OF_ALL = frozenset(
         "KABAR_LOG_CONTENT",
         "KABAR_LOG_LEVEL",
         "KABAR_METRICS",
+        "KABAR_METRICS_ALL",
         "KABAR_QUEUE_URL",
         "KABAR_SANDBOX_FUNCTION",
         "KABAR_SCHEDULE_GROUP",

@@ -32,7 +32,7 @@ PROVIDERS = ("anthropic", "bedrock", "messages")
 POLICIES = ("window", "summarise", "compact")
 PYTHONS = ("own", "provider", "off")
 MAY_BE_ZERO = {"kabar_messages_per_minute", "kabar_model_context", "kabar_keep_days"}
-SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content")
+SWITCHES = ("kabar_follow_threads", "kabar_telegram_drafts", "kabar_log_content", "kabar_metrics_all")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -157,10 +157,12 @@ class Settings(Struct, frozen=True):
     kabar_bot: str = ""
 
     # What is watched: how much is logged; whether people's words are in it too (on, off); and on AWS the name of this
-    # deployment, under which CloudWatch counts: empty for no metrics.
+    # deployment, under which CloudWatch counts: empty for no metrics; and whether it counts all of them (on, off), not
+    # only the few that it counts for nothing.
     kabar_log_level: str = "INFO"  # or DEBUG, WARNING, ERROR
     kabar_log_content: str = "off"
     kabar_metrics: str = ""
+    kabar_metrics_all: str = "off"
 
     # OpenTelemetry, by its own names: where spans go (the second is the whole address), what is sent in the headers, as
     # name=value separated by commas, and whether people's words go along (true).

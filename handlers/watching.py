@@ -19,7 +19,13 @@ Handler = Callable[[Any, Any], Any]
 def begin_watching(settings: Settings) -> None:
     """Of a function on AWS, at its first event."""
     content = settings.kabar_log_content == "on"
-    logs.set_up(settings.kabar_log_level, as_json=True, stack=settings.kabar_metrics, content=content)
+    logs.set_up(
+        settings.kabar_log_level,
+        as_json=True,
+        stack=settings.kabar_metrics,
+        all_metrics=settings.kabar_metrics_all == "on",
+        content=content,
+    )
     begin_tracing(settings)
 
 

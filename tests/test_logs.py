@@ -120,7 +120,7 @@ def test_no_value_is_taken_for_a_key(written: io.StringIO) -> None:
 
 
 def test_a_line_that_measures_is_in_the_embedded_metric_format(written: io.StringIO) -> None:
-    logs.set_up("ERROR", as_json=True, stack="prod")  # metrics come at every level
+    logs.set_up("ERROR", as_json=True, stack="prod", all_metrics=True)  # metrics come at every level
     tell({"ToolErrors": 1, "Cost": 0.25}, "tool=<%s> | called", "made up", by="none")
 
     (line,) = objects(written)
@@ -143,6 +143,22 @@ def test_a_line_that_measures_is_in_the_embedded_metric_format(written: io.Strin
             ]
         },
     }
+
+
+def test_unless_all_is_to_be_counted_only_what_is_free_is_and_the_rest_stands_in_the_line(written: io.StringIO) -> None:
+    logs.set_up("INFO", as_json=True, stack="prod")
+    tell({"ToolErrors": 1, "Cost": 0.25}, "called", by="calculator")
+    tell({"Refused": 1}, "refused", by="401")
+    tell({"ModelRetries": 1}, "again")
+
+    called, turned_away, again = objects(written)
+    cost, status = {"Name": "Cost", "Unit": "None"}, {"Name": "Refused", "Unit": "Count"}
+    assert called["_aws"]["CloudWatchMetrics"] == [{"Namespace": "Kabar", "Dimensions": [["Stack"]], "Metrics": [cost]}]
+    assert turned_away["_aws"]["CloudWatchMetrics"] == [
+        {"Namespace": "Kabar", "Dimensions": [["Stack", "Status"]], "Metrics": [status]}
+    ]
+    assert (called["Tool"], called["ToolErrors"]) == ("calculator", 1)
+    assert (again["ModelRetries"], again.get("_aws")) == (1, None)
 
 
 def test_without_a_deployment_nothing_is_measured(written: io.StringIO) -> None:

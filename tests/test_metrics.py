@@ -22,7 +22,7 @@ from tests.test_money import Noon, heard
 
 @pytest.fixture(autouse=True)
 def measuring(written: io.StringIO) -> None:
-    logs.set_up("ERROR", as_json=True, stack="prod")
+    logs.set_up("ERROR", as_json=True, stack="prod", all_metrics=True)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from bot.adapters.dynamodb_store import KEYS
 from bot.channels.a2a.handler import WAIT
 from bot.errors import ConfigError
 from bot.keeping import blob_folder
-from bot.metrics import METRICS, NAMESPACE
+from bot.metrics import FEW, METRICS, NAMESPACE
 from bot.sandbox import wire
 from bot.sandbox.box import PATIENCE
 from handlers import registrar, sandbox
@@ -519,7 +519,12 @@ def test_what_alarms_and_dashboard_read_is_measured() -> None:
             "HasMetrics",
         )
     assert [name for name in METRICS if name not in shown and name != "FailedShare"] == []
-    assert f"those are {len(METRICS)} metrics" in (ROOT / "infra/template.yaml").read_text().lower()
+    comments = (ROOT / "infra/template.yaml").read_text()
+    assert f"those are {len(FEW) - 1} metrics" in comments  # Refused is counted by its status
+    assert f"with all {len(METRICS)}, and" in comments
+    assert {alarm["MetricName"] for alarm in alarms} <= FEW
+    charts = [each for each in json.loads(shown)["widgets"] if each["type"] == "metric"]
+    assert [name for name in METRICS if f'"{name}"' in json.dumps(charts) and name not in FEW] == []
     assert len(of_type("AWS::CloudWatch::Alarm")) == 10  # as many are free
 
 
