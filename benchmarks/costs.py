@@ -20,6 +20,7 @@ from msgspec import Struct, convert, to_builtins
 
 from benchmarks.metered_turns import EARLIER, FIRST_WORD, PACE, WORDS, Count, counted
 from benchmarks.page_tables import table
+from benchmarks.performance_page import section
 from bot.messages import Bill, Usage
 from bot.metrics import FEW
 from bot.models import PRICES_OF, cost
@@ -71,6 +72,9 @@ ASSUMED_BECAUSE = {
     "reminders": "of a message: schedules that fire; each is a call of the webhook and a turn like a message's",
     "values": "statuses of refused requests that occur, each of which is a metric (bot/metrics.py)",
 }
+
+
+SUMS = {"list": "AWS, list price", "free": "AWS, beyond the free tier", "model": "The model's tokens"}
 
 
 class Price(Struct, frozen=True):
@@ -293,7 +297,17 @@ def figures(counts: Mapping[str, Count], deployed: Deployment, prices: Prices) -
 
 
 def markdown(costs: Mapping[str, Any]) -> str:
-    """The page's section, of what ``measure`` says."""
+    """Of what ``measure`` says, what matters beside other measurements."""
+    head = ["messages", *(f"{int(messages):,}" for messages in costs["months"])]
+    words = f"""
+        US dollars a month by the number of messages, {costs["region"]}; each price, what is counted and what is
+        assumed: [costs.md](costs.md)."""
+    rows = [(what, *(_usd(each[name]) for each in costs["months"].values())) for name, what in SUMS.items()]
+    return section("What a month costs", words, "\n".join(table(head, rows)))
+
+
+def page(costs: Mapping[str, Any]) -> str:
+    """All of it."""
     prices = read_prices()
     assumed = [[f"`{name}`", f"{costs['assumed'][name]:,}", why] for name, why in ASSUMED_BECAUSE.items()]
     sources = [[price.what, f"<{price.page}>", _source(price.read)] for price in prices.by_name.values()]
@@ -326,9 +340,8 @@ def _bill_rows(prices: Prices, months: Mapping[str, Any]) -> list[str]:
         ]
         for name, price in prices.by_name.items()
     ]
-    sums = {"list": "AWS, list price", "free": "AWS, beyond the free tier", "model": "The model's tokens"}
     rows += [
-        [f"**{what}**", "", *(f"**{_usd(each[name])}**" for each in months.values())] for name, what in sums.items()
+        [f"**{what}**", "", *(f"**{_usd(each[name])}**" for each in months.values())] for name, what in SUMS.items()
     ]
     return table(head, rows)
 
@@ -363,11 +376,11 @@ def _source(read: str) -> str:
 
 
 def main() -> None:
-    page = f"# What it costs\n\nWritten by `python -m benchmarks.costs --write`.\n\n{markdown(measure())}\n"
+    told = f"# What it costs\n\nWritten by `python -m benchmarks.costs --write`.\n\n{page(measure())}\n"
     if "--write" in sys.argv[1:]:
-        PAGE.write_text(page)
+        PAGE.write_text(told)
     else:
-        sys.stdout.write(page)
+        sys.stdout.write(told)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from benchmarks.costs import (
     Prices,
     bill,
     figures,
-    markdown,
     month,
+    page,
     read_deployment,
     read_prices,
 )
@@ -126,9 +126,9 @@ def test_what_the_template_deploys_is_read_from_it() -> None:
 
 
 def test_the_page_shows_each_volume_and_each_price() -> None:
-    page = markdown(figures(COUNTS, DEPLOYED, read_prices()))
-    assert "| messages | unit price | 0 | 100 | 10,000 | 1,000,000 |" in page
-    assert all(each.what in page for each in read_prices().by_name.values())
+    told = page(figures(COUNTS, DEPLOYED, read_prices()))
+    assert "| messages | unit price | 0 | 100 | 10,000 | 1,000,000 |" in told
+    assert all(each.what in told for each in read_prices().by_name.values())
     assert VOLUMES == (0, 100, 10_000, 1_000_000)
 
 
