@@ -51,7 +51,7 @@ validate: .venv/sam/.ready ## Check the AWS template, offline
 	.venv/sam/bin/sam validate --lint --region eu-central-1 --template infra/template.yaml
 
 .PHONY: bench
-bench: .venv/dev/.ready .venv/emulator/.ready libraries ## Measure starts, turns and more, for some eight minutes: docs/performance.md, and JSON
+bench: .venv/dev/.ready .venv/emulator/.ready libraries ## Measure starts, turns and more, for some ten minutes: docs/performance.md, and JSON
 	@.venv/dev/bin/python -m benchmarks
 
 .PHONY: chaos
