@@ -137,7 +137,7 @@ def become(orders: Orders, streams: tuple[int, int]) -> NoReturn:
     """Give up everything but what the orders name, then be the script."""
     try:
         os.setsid()
-        if LINUX:
+        if LINUX and os.sched_getscheduler(0) == os.SCHED_FIFO:  # the keeper's own; any other is as the bot has it
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         null = os.open(os.devnull, os.O_RDONLY)
         for number, stream in enumerate((null, *streams)):
