@@ -51,6 +51,7 @@ from bot.messages import (
 )
 from bot.metrics import tell
 from bot.pages import Pages
+from bot.people import chat_key
 from bot.ports import Clock, Store
 from bot.settings_page import buttons, changed
 from bot.texts import say
@@ -407,7 +408,7 @@ class Beginnings:
         memory = rules = ""
         if question.told is None:
             shown = [*(each.entry for each in window), *question.before]
-            whose, chat = owner_of(turn.place, turn.asker), chat_rules.key(turn.place)
+            whose, chat = owner_of(turn.place, turn.asker), chat_key(turn.place)
             known = await self._store.profiles([whose, chat])
             memory, rules = told(known[whose].facts, shown), chat_rules.told(known[chat].rules, shown)
             if await self._is_nearly_spent(turn, head.conversation):

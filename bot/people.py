@@ -47,7 +47,7 @@ class People:
         return replace(inbound, text=text, quote=quote)
 
     async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
-        person, chats = inbound.sender, [_chat(inbound.place)] if inbound.place.group else []
+        person, chats = inbound.sender, [chat_key(inbound.place)] if inbound.place.group else []
         known = await self._store.profiles([person.id, *chats])
         profile = known[person.id]
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
@@ -96,8 +96,8 @@ def _met(profile: Profile, inbound: Inbound) -> Profile:
     return replace(profile, place=inbound.place, name=name, language=language)
 
 
-def _chat(place: Place) -> str:
-    """Whose profile says what everybody in a group is."""
+def chat_key(place: Place) -> str:
+    """Of the profile of a whole group or channel, or of whom somebody writes with alone."""
     return f"chat:{chat_of(place.conversation)}"
 
 

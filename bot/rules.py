@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from bot.budget import chat_of
 from bot.history import last_told
 from bot.messages import Entry, Inbound, Place, Profile, Rules
-from bot.people import People
+from bot.people import People, chat_key
 from bot.ports import Clock, Store
 from bot.profiles import change
 from bot.texts import say
@@ -32,7 +31,7 @@ class ChatRules:
         self._clock = clock
 
     async def of(self, place: Place) -> Rules | None:
-        return (await self._store.profile(key(place))).rules
+        return (await self._store.profile(chat_key(place))).rules
 
     async def page(self, asked: Inbound) -> str:
         """Without words what holds here and who wrote it; with words it is replaced, with ``clear`` taken away, by
@@ -52,7 +51,7 @@ class ChatRules:
         def with_rules(known: Profile) -> Profile:
             return replace(known, rules=rules)
 
-        await change(self._store, key(asked.place), with_rules)
+        await change(self._store, chat_key(asked.place), with_rules)
         return _page(say("rules_set" if rules else "rules_cleared", language), rules, language)
 
 
@@ -71,8 +70,3 @@ def _page(done: str, rules: Rules | None, language: str) -> str:
     elif not done:
         parts.append(say("rules_none", language))
     return "\n\n".join(filter(None, (*parts, say("rules_how", language))))
-
-
-def key(place: Place) -> str:
-    """Whose profile holds them."""
-    return f"chat:{chat_of(place.conversation)}"
