@@ -6,6 +6,7 @@ loop; a change is seen by every watcher before the next await.
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
@@ -213,6 +214,7 @@ class World:
         self.people: tuple[Person, ...] = PEOPLE
         self.chats: list[Chat] = []
         self.messages: dict[tuple[Platform, str, str], Message] = {}
+        self._messages_by_chat: defaultdict[tuple[Platform, str], dict[str, Message]] = defaultdict(dict)
         self.files: dict[str, File] = {}
         """Of both platforms, by id; see ``simulator.files``."""
         self.signs: dict[tuple[Platform, str, str], Sign] = {}
@@ -265,7 +267,7 @@ class World:
 
     def messages_of(self, platform: Platform, chat_id: str | int) -> list[Message]:
         """In the order sent."""
-        return [message for message in self.messages.values() if message.key[:2] == (platform, str(chat_id))]
+        return [*self._messages_by_chat.get((platform, str(chat_id)), {}).values()]
 
     # Changing things.
 
@@ -282,6 +284,7 @@ class World:
     def show(self, message: Message) -> Message:
         """Put a message where people see it. Returns the one object that lives on through all its changes."""
         shown = self.messages.setdefault(message.key, message)
+        self._messages_by_chat[message.platform, message.chat][message.id] = shown
         for name in message.__struct_fields__:
             setattr(shown, name, getattr(message, name))
         self.emit("message", shown)
@@ -289,6 +292,7 @@ class World:
 
     def remove(self, message: Message) -> None:
         if self.messages.pop(message.key, None):
+            del self._messages_by_chat[message.platform, message.chat][message.id]
             self.emit("gone", {"platform": message.platform, "chat": message.chat, "id": message.id})
 
     def sign(
@@ -355,7 +359,8 @@ class World:
 
     def reset(self) -> None:
         """Every message, sign, fault and call is gone; people, chats and the bot stay."""
-        for kept in (self.messages, self.files, self.signs, self.faults, self.calls, self.homes, self.prompts):
+        everything = (self.messages, self._messages_by_chat, self.files, self.signs, self.faults, self.calls)
+        for kept in (*everything, self.homes, self.prompts):
             kept.clear()
         self.emit("reset", {})
 

@@ -25,6 +25,9 @@ REGION = "eu-central-1"
 START_WAIT = 20.0
 """Seconds; it needs less than one on an idle machine."""
 
+LIBRARY = boto3.session.Session(region_name=REGION)
+"""One for all accounts: it reads what it knows of a service from large files, once."""
+
 
 class Account:
     """An AWS account of one test's own: the emulator takes a 12-digit access key for the account's number."""
@@ -37,17 +40,23 @@ class Account:
             "AWS_SECRET_ACCESS_KEY": "none",
             "AWS_DEFAULT_REGION": REGION,
         }
-        self._session = boto3.session.Session(
-            aws_access_key_id=number, aws_secret_access_key="none", region_name=REGION
-        )
-        self._open = contextlib.ExitStack()
+        self._number = number
+        self._clients: dict[tuple[str, str, int, float], Any] = {}
 
     def client(self, service: str, *, endpoint: str | None = None, attempts: int = 1, patience: float = 20) -> Any:
         """A boto3 client that ends with the account. ``attempts`` is how often it tries one request in all,
         ``patience`` how many seconds it waits for an answer."""
-        client = self._session.client(
+        wanted = service, endpoint or self.endpoint, attempts, patience
+        if wanted not in self._clients:
+            self._clients[wanted] = self._made(*wanted)
+        return self._clients[wanted]
+
+    def _made(self, service: str, endpoint: str, attempts: int, patience: float) -> Any:
+        return LIBRARY.client(
             service,
-            endpoint_url=endpoint or self.endpoint,
+            endpoint_url=endpoint,
+            aws_access_key_id=self._number,
+            aws_secret_access_key="none",
             config=Config(
                 retries={"mode": "standard", "total_max_attempts": attempts},
                 connect_timeout=5,
@@ -55,8 +64,6 @@ class Account:
                 max_pool_connections=40,
             ),
         )
-        self._open.callback(client.close)
-        return client
 
     def bucket(self) -> str:
         """A new bucket. The emulator knows buckets by name alone, whosever they are."""
@@ -68,7 +75,8 @@ class Account:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._open.close()
+        for client in self._clients.values():
+            client.close()
 
 
 class Emulator:
