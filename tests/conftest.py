@@ -4,8 +4,10 @@ import gc
 import io
 import logging
 from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
+from botocore.loaders import JSONFileLoader
 
 from bot import logs
 from tests.clock import FakeClock
@@ -21,6 +23,23 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def files_of_botocore_read_once() -> Iterator[None]:
+    """What botocore knows of a service is megabytes of JSON, and each session reads them anew: here every execution
+    environment has one."""
+    read: dict[str, Any] = {}
+    load = JSONFileLoader.load_file
+
+    def load_once(loader: JSONFileLoader, path: str) -> Any:
+        if path not in read:
+            read[path] = load(loader, path)
+        return read[path]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", load_once)
+        yield
 
 
 @pytest.fixture(scope="session")
