@@ -57,7 +57,7 @@ SLOW = 0.02  # of the people
 GAP = 8.0  # seconds; the longest pause between two messages of one person
 THINKING = 0.3  # seconds before the model begins to speak
 SLOW_THINKING = 5.0
-ENVIRONMENTS = 8  # worker processes; the local runner's number of conversations at once is 8 too
+ENVIRONMENTS = 8  # worker processes on a few processors; WorkerConcurrency is 20, and so is KABAR_CONCURRENCY
 PATIENCE = 60.0  # seconds without a new answer after which what is missing counts as lost
 FIRST_CHAT = 5_000
 

@@ -119,6 +119,7 @@ class Settings(Struct, frozen=True):
     # Where things are kept: DynamoDB and SQS where both names are set, else one SQLite file.
     kabar_table: str = ""
     kabar_queue_url: str = ""
+    kabar_concurrency: int = 20  # conversations that this process answers at once where it has no queue
     kabar_data: str = ".data/kabar.sqlite3"
     kabar_schedule_group: str = ""  # EventBridge Scheduler's group for reminders, on AWS
     kabar_schedule_role: str = ""  # the role, by its ARN, that may call
@@ -134,6 +135,7 @@ class Settings(Struct, frozen=True):
     # whether unfinished text is a draft in Telegram's private chats (on), or a message that is edited (off).
     kabar_follow_threads: str = "off"
     kabar_telegram_drafts: str = "off"
+
 
     # Voice messages: a server that speaks OpenAI's /audio/transcriptions, such as https://api.openai.com/v1. Empty: the
     # bot says that it can not listen.

@@ -34,7 +34,7 @@ GiveUp = Callable[[str], Awaitable[None]]
 class LocalWake:
     """The Wake port without a queue. Nothing is kept: after a restart, wake what the store says is pending."""
 
-    def __init__(self, run: Run, clock: Clock, *, at_once: int = 8, give_up: GiveUp | None = None) -> None:
+    def __init__(self, run: Run, clock: Clock, *, at_once: int, give_up: GiveUp | None = None) -> None:
         """``at_once`` conversations run at the same time; a waiting one takes no place.
 
         ``give_up`` is called with a conversation whose run failed MOST_FAILURES times in a row by anything but Retry,

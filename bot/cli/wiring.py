@@ -90,7 +90,7 @@ async def local(
         if ours(conversation):
             await fire(conversation, id, at, store, scheduler, wake, clock)
 
-    wake = LocalWake(run, clock, give_up=give_up)
+    wake = LocalWake(run, clock, at_once=settings.kabar_concurrency, give_up=give_up)
     scheduler = LocalScheduler(store, due, clock)
     parts = Parts(
         store=store,

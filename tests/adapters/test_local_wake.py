@@ -66,7 +66,7 @@ async def idle(wake: LocalWake) -> None:
 
 async def test_a_wake_runs_the_conversation_once(clock: FakeClock) -> None:
     run, calls = failing(0, Busy())
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     await idle(wake)
     assert calls == ["a"]
@@ -74,7 +74,7 @@ async def test_a_wake_runs_the_conversation_once(clock: FakeClock) -> None:
 
 async def test_wakes_during_a_run_are_one_more_run_after_it(clock: FakeClock) -> None:
     work = Work()
-    wake = LocalWake(work.run, clock)
+    wake = LocalWake(work.run, clock, at_once=8)
     await wake.wake("a", "1")
     await work.begun(1)
     for reason in ("2", "3", "4"):
@@ -89,7 +89,7 @@ async def test_wakes_during_a_run_are_one_more_run_after_it(clock: FakeClock) ->
 
 async def test_wakes_before_a_run_begins_are_one_run(clock: FakeClock) -> None:
     run, calls = failing(0, Busy())
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     for reason in ("1", "2", "3"):
         await wake.wake("a", reason)
     await idle(wake)
@@ -120,7 +120,7 @@ async def test_what_is_not_finished_is_tried_again_after_growing_pauses(clock: F
             raise Busy("somebody else is at it")
         return None if len(calls) > 7 else 0
 
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     pauses = []
     for _ in range(7):
@@ -167,7 +167,7 @@ async def test_a_pause_holds_up_nobody_else(clock: FakeClock) -> None:
 
 async def test_a_wake_during_a_pause_is_covered_by_the_next_try(clock: FakeClock) -> None:
     run, calls = failing(1, Busy())
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "1")
     await clock.next_sleep()
     await wake.wake("a", "2")
@@ -178,7 +178,7 @@ async def test_a_wake_during_a_pause_is_covered_by_the_next_try(clock: FakeClock
 
 async def test_success_makes_the_next_pause_short_again(clock: FakeClock) -> None:
     work = Work()
-    wake = LocalWake(work.run, clock)
+    wake = LocalWake(work.run, clock, at_once=8)
     await wake.wake("a", "1")
     for count, pause in ((1, 1.0), (2, 2.0)):
         await work.begun(count)
@@ -198,7 +198,7 @@ async def test_a_failure_is_logged_with_its_cause_and_tried_again(
     clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     run, calls = failing(1, ZeroDivisionError("a fault of ours"))
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     clock.advance(await clock.next_sleep())
     await idle(wake)
@@ -221,7 +221,7 @@ async def test_what_keeps_failing_is_given_up_and_told_and_can_be_woken_again(
         if burial == "fails":
             raise ConnectionError("the platform is gone")
 
-    wake = LocalWake(run, clock, give_up=give_up)
+    wake = LocalWake(run, clock, at_once=8, give_up=give_up)
     await wake.wake("a", "x")
     for _ in range(MOST_FAILURES - 1):
         clock.advance(await clock.next_sleep())
@@ -253,7 +253,7 @@ async def test_stopping_lets_a_run_end_in_its_grace_and_starts_no_other(clock: F
 
 async def test_stopping_does_not_wait_for_pauses(clock: FakeClock) -> None:
     run, _ = failing(9, Busy())
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     await clock.next_sleep()
     await asyncio.wait_for(wake.stop(60), 5)
@@ -261,7 +261,7 @@ async def test_stopping_does_not_wait_for_pauses(clock: FakeClock) -> None:
 
 async def test_stopping_does_not_begin_a_pause(clock: FakeClock) -> None:
     work = Work()
-    wake = LocalWake(work.run, clock)
+    wake = LocalWake(work.run, clock, at_once=8)
     await wake.wake("a", "x")
     await work.begun(1)
     stop = asyncio.create_task(wake.stop(60))
@@ -272,7 +272,7 @@ async def test_stopping_does_not_begin_a_pause(clock: FakeClock) -> None:
 
 async def test_a_run_longer_than_the_grace_is_cancelled(clock: FakeClock) -> None:
     work = Work()
-    wake = LocalWake(work.run, clock)
+    wake = LocalWake(work.run, clock, at_once=8)
     await wake.wake("a", "x")
     await work.begun(1)
     await asyncio.wait_for(wake.stop(0.01), 5)
@@ -282,7 +282,7 @@ async def test_a_run_longer_than_the_grace_is_cancelled(clock: FakeClock) -> Non
 
 async def test_a_wake_after_stopping_is_refused_so_that_nobody_counts_on_it(clock: FakeClock) -> None:
     run, calls = failing(0, Busy())
-    wake = LocalWake(run, clock)
+    wake = LocalWake(run, clock, at_once=8)
     await wake.stop(0)
     with pytest.raises(StoreUnavailable):
         await wake.wake("a", "x")

@@ -115,7 +115,7 @@ async def webhook_at(stage: Stage) -> AsyncIterator[str]:
     """A bot's webhook with the settings of now, whatever is changed in them later."""
     clock = SystemClock()
     store = SQLiteStore(str(stage.folder / "kabar.sqlite3"), clock)
-    wake = LocalWake(_nothing, clock)
+    wake = LocalWake(_nothing, clock, at_once=1)
     try:
         app = application(OneDoor(make_door(read_settings(stage.values), store, wake, clock)))
         async with serving.serve(app) as url:
