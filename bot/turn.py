@@ -149,7 +149,7 @@ class Turns:
             await self._deliver(journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("error=<%s> | nothing can be sent here any more", error)
-            turn_ended(await journal.end(closed=True), "closed", self._clock.now())
+            await self._end(journal, closed=True)
             return Outcome()
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
@@ -250,15 +250,19 @@ class Turns:
             await journal.move_place(moved.chat)
             await self._delivery(journal).ask(deadline)
 
-    async def _end(self, journal: Journal, deadline: Deadline) -> None:
+    async def _end(self, journal: Journal, deadline: Deadline | None = None, *, closed: bool = False) -> None:
+        """However it could be told, what was asked for holds. ``deadline`` is for summing up what has grown too long;
+        without one that waits for the next turn."""
         last, turn = journal.own()[-1], journal.turn
-        if isinstance(last, Ended) and last.forget:
+        ended = last if isinstance(last, Ended) else None
+        if ended and ended.forget:
             await self._forgetting.delete(journal.head)
-        elif isinstance(last, Ended) and last.fresh:
-            turn = await journal.end(fresh=True)
         else:
-            turn = await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
-        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
+            fresh = ended is not None and ended.fresh
+            summary = await self._folding.after(journal.numbered(), deadline) if deadline and not fresh else None
+            turn = await journal.end(closed=closed, fresh=fresh, summary=summary)
+        outcome = "closed" if closed else ended.why if ended else "answered"
+        turn_ended(turn, outcome, self._clock.now())
 
     # Thinking
 
@@ -326,12 +330,7 @@ class Turns:
             return Outcome(again_in=later.seconds)
         except SendError as error:
             log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
-        last, turn = journal.own()[-1], journal.turn
-        if isinstance(last, Ended) and last.forget:
-            await self._forgetting.delete(journal.head)
-        else:
-            turn = await journal.end()
-        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
+        await self._end(journal)
         return Outcome()
 
     # Watching over it
