@@ -39,6 +39,7 @@ from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
 from bot.governor import Governors
+from bot.inbox import unanswered
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
 from bot.messages import Button, Ended, Head, Inbound, Turn
@@ -285,10 +286,11 @@ class Turns:
             await delivery.end_stream(stream)
 
     async def _answer(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
-        if command := context_page.asked_about(journal.own()):
-            await context_page.answer(command, journal, self._folding, deadline)
-        elif command := doctor_page.asked_about(journal.own()):
-            await doctor_page.answer(command, journal, delivery, self._examine, deadline)
+        asked = unanswered(journal.own())
+        if asked and asked.command in context_page.COMMANDS:
+            await context_page.answer(asked, journal, self._folding, deadline)
+        elif asked and asked.command == doctor_page.COMMAND:
+            await doctor_page.answer(asked, journal, delivery, self._examine, deadline)
         else:
             await self._agent.run(journal, delivery, deadline)
 
