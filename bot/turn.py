@@ -12,7 +12,7 @@ Whatever cuts this, the next wake of the conversation finds the head and the rec
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from msgspec import Struct
@@ -57,6 +57,9 @@ log = logging.getLogger(__name__)
 LEASE = 45.0  # seconds: a dead worker's conversation goes on within a minute
 RENEW_EVERY = 15.0
 LOOK_EVERY = 1.0  # seconds between two looks into the inbox of a running turn: /stop must act within two
+
+Show = Callable[[Delivery, Deadline], Awaitable[None]]
+"""``Delivery.finish`` or ``Delivery.ask``."""
 
 
 class Outcome(Struct, frozen=True):
@@ -143,11 +146,11 @@ class Turns:
         try:
             await delivery.show_decisions()
             if await self._is_waiting(journal, delivery, deadline):
-                await self._ask(journal, delivery, deadline)
+                await self._show(Delivery.ask, journal, delivery, deadline)  # nobody works on it until the answer
                 await journal.release(failures=0)  # to have asked is progress, however often
                 return Outcome()
             await self._produced.fetch(journal, deadline)
-            await self._deliver(journal, delivery, deadline)
+            await self._show(Delivery.finish, journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("error=<%s> | nothing can be sent here any more", error)
             await self._end(journal, closed=True)
@@ -236,20 +239,13 @@ class Turns:
         governor = self._governors.of(chat_of(place.conversation), pace)
         return Delivery(channel, journal, self._clock, governor, self._blobs)
 
-    async def _deliver(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+    async def _show(self, show: Show, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        """In the chat's new place, where it has moved."""
         try:
-            await delivery.finish(deadline)
+            await show(delivery, deadline)
         except ChatMoved as moved:
             await journal.move_place(moved.chat)
-            await self._delivery(journal).finish(deadline)
-
-    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
-        """Have a person asked for their word; until it comes, nobody works on this turn."""
-        try:
-            await delivery.ask(deadline)
-        except ChatMoved as moved:
-            await journal.move_place(moved.chat)
-            await self._delivery(journal).ask(deadline)
+            await show(self._delivery(journal), deadline)
 
     async def _end(self, journal: Journal, deadline: Deadline | None = None, *, closed: bool = False) -> None:
         """However it could be told, what was asked for holds. ``deadline`` is for summing up what has grown too long;
@@ -326,7 +322,7 @@ class Turns:
         if not self._agent.has_answered(journal):
             await self._fail(Retry("given up"), journal)
         try:
-            await self._deliver(journal, self._delivery(journal), Deadline(60))
+            await self._show(Delivery.finish, journal, self._delivery(journal), Deadline(60))
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
