@@ -233,6 +233,11 @@ class Bill(Struct, frozen=True, omit_defaults=True):
         return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
 
 
+def prompt_tokens(used: Usage | Bill) -> int:
+    """Of whole prompts, cached or not."""
+    return used.fresh + used.cache_write + used.cache_write_long + used.cache_read
+
+
 EVERYBODY = "all"
 """The scope of what is spent by all together."""
 
