@@ -1,6 +1,6 @@
 """What the thinking rooms need from the world. Each method's comment is its guarantee.
 
-Core code takes these as parameters; ``handlers/wiring.py`` and ``bot/cli/wiring.py`` choose the adapters.
+Core code takes these as parameters; ``handlers/`` and ``bot/cli/wiring.py`` choose the adapters.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
