@@ -355,9 +355,8 @@ class Read(Struct, frozen=True):
 
 
 class Reader(Protocol):
-    async def read(self, data: bytes, name: str, media_type: str, language: str) -> Read:
-        """Tell by the bytes what a file is, whatever it is called, and make it readable. ``name`` and ``media_type``
-        are what the platform claims; ``language`` is the speaker's, for voices. Raises FileRefused."""
+    async def read(self, data: bytes) -> Read:
+        """Tell by the bytes what a file is, whatever it is called, and make it readable. Raises FileRefused."""
 
 
 NOTHING_TO_SHOW = "…"
