@@ -307,7 +307,7 @@ class Beginnings:
     def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
         """A choice on the page of settings, which then shows it."""
         name, _, value = about.partition(":")
-        fields = changed(head.settings, name, value, self._models)
+        fields = changed(name, value, self._models)
         if not fields:
             return None
         settings = replace(head.settings, **fields)
