@@ -22,7 +22,20 @@ from bot.adapters.anthropic_model import request, usage_of
 from bot.context import Marks, View, fill
 from bot.deadline import Deadline
 from bot.folding import Folding
-from bot.messages import Answered, Asked, Entry, Inbound, Json, Numbered, Person, Place, Reply, Returned, Usage
+from bot.messages import (
+    Answered,
+    Asked,
+    Entry,
+    Inbound,
+    Json,
+    Numbered,
+    Person,
+    Place,
+    Reply,
+    Returned,
+    Usage,
+    prompt_tokens,
+)
 from bot.models import WRITE_LONG, WRITE_SHORT, facts_of
 from bot.policies.compact import Compact
 from bot.policies.summarise import Summarise
@@ -199,7 +212,7 @@ class Run:
             self.chat.now += 5
         usage = self._ask(name, why)
         self.add(Answered(name, Reply([{"type": "text", "text": talk.answer}], "end_turn", CHAT, usage)))
-        self.sizes.append(usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read)
+        self.sizes.append(prompt_tokens(usage))
 
     def _ask(self, turn: str, why: str) -> Usage:
         usage = self.chat.pay(self.builder.build([each.entry for each in self.window], turn, allow_tools=True))
@@ -279,7 +292,7 @@ async def _measure(turns: int, marks: Marks) -> dict[str, Any]:
 
 def _figures(run: Run, resend: float, slide: float) -> dict[str, Any]:
     usage = run.chat.usage
-    prompts = usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read
+    prompts = prompt_tokens(usage)
     return {
         "cost": round(run.chat.cost),
         "cost_ratio_resend": round(run.chat.cost / resend, 3),

@@ -19,8 +19,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from benchmarks.metered_turns import EARLIER, FIRST_WORD, PACE, WORDS, Count, counted
-from benchmarks.page_tables import table
-from benchmarks.performance_page import section
+from benchmarks.performance_page import section, table
 from bot.messages import Bill, Usage
 from bot.metrics import FEW
 from bot.models import PRICES_OF, cost
@@ -157,7 +156,7 @@ def month(messages: int, counts: Mapping[str, Count], deployed: Deployment) -> d
     sweeps = minutes / deployed.sweep_minutes
     webhooks = messages + fired + sweeps
     each = averages(counts)
-    cold = share_cold(messages, each["worker_s"])
+    cold = share_cold(messages)
     lines = turns * (each["log_bytes"] + each["log_lines"] * ASSUMED.log_line_bytes)
     logged = lines + (webhooks + turns) * ASSUMED.invocation_log_bytes
     stored = turns * each["stored_bytes"] / 2  # on average over a month in which it grows from nothing
@@ -216,7 +215,7 @@ def _is_message(method: str) -> bool:
     return method.startswith(("send", "edit")) and method != "sendChatAction"
 
 
-def share_cold(messages: int, worker_s: float) -> float:
+def share_cold(messages: int) -> float:
     """Of the messages that meet a cold start: where they come evenly, those that find none of the environments that
     were used within the last ten minutes. Lambda promises no time; it keeps them for some minutes."""
     in_ten_minutes = messages / HOURS / 6
@@ -229,7 +228,7 @@ def secret_reads(turns: float, worker_s: float) -> float:
     minutes = HOURS * 60
     by_message = turns * 2
     at_once = 1 + turns / minutes / 60 * worker_s
-    return min(by_message, minutes * ASSUMED.secrets_kept_s / 60 * (1 + at_once))
+    return min(by_message, minutes * 60 / ASSUMED.secrets_kept_s * (1 + at_once))
 
 
 def model_cost(counts: Mapping[str, Count]) -> dict[str, float]:
@@ -303,7 +302,7 @@ def markdown(costs: Mapping[str, Any]) -> str:
         US dollars a month by the number of messages, {costs["region"]}; each price, what is counted and what is
         assumed: [costs.md](costs.md)."""
     rows = [(what, *(_usd(each[name]) for each in costs["months"].values())) for name, what in SUMS.items()]
-    return section("What a month costs", words, "\n".join(table(head, rows)))
+    return section("What a month costs", words, table(head, rows))
 
 
 def page(costs: Mapping[str, Any]) -> str:
@@ -315,22 +314,22 @@ def page(costs: Mapping[str, Any]) -> str:
         [
             f"US dollars a month by the number of messages, {costs['region']}, prices of {costs['prices_checked']}.",
             "",
-            *_bill_rows(prices, costs["months"]),
+            _bill_table(prices, costs["months"]),
             "",
             *_words(costs),
             "",
             "What is assumed:",
             "",
-            *table(["", "", ""], assumed),
+            table(["", "", ""], assumed),
             "",
             "Where the prices come from:",
             "",
-            *table(["", "AWS's page", "read in"], sources),
+            table(["", "AWS's page", "read in"], sources),
         ]
     )
 
 
-def _bill_rows(prices: Prices, months: Mapping[str, Any]) -> list[str]:
+def _bill_table(prices: Prices, months: Mapping[str, Any]) -> str:
     head = ["messages", "unit price", *(f"{int(messages):,}" for messages in months)]
     rows = [
         [

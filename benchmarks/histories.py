@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.capacity_units import READS
 from benchmarks.metered_turns import ANSWER, Meter, Passed
-from benchmarks.page_tables import table
+from benchmarks.performance_page import table
 from benchmarks.turn import InstantModel
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
@@ -167,6 +167,6 @@ def markdown(histories: Mapping[str, Any]) -> str:
             "What one message asks of the store, by the entries of the conversation before it; the last column is the"
             " last length as a multiple of the second.",
             "",
-            *table(["store", "", *lengths, "grows"], [[row[0], row[1].replace("_", " "), *row[2:]] for row in rows]),
+            table(["store", "", *lengths, "grows"], [[row[0], row[1].replace("_", " "), *row[2:]] for row in rows]),
         ]
     )

@@ -33,7 +33,7 @@ from typing import Any
 import boto3
 import pytest
 
-from benchmarks.page_tables import table
+from benchmarks.performance_page import table
 from bot.adapters.dynamodb_store import create_table
 from bot.cli.serve import OneDoor
 from bot.cli.wiring import local
@@ -294,7 +294,7 @@ def markdown(load: Mapping[str, Any]) -> str:
             f"People who write at the same time, on {load['processors']} processors together with the platform, the"
             " model and AWS that are played. Waited are the seconds until the model is asked: the median, the longest.",
             "",
-            *table(head, rows),
+            table(head, rows),
         ]
     )
 

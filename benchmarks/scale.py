@@ -33,7 +33,7 @@ from msgspec import Struct, convert
 
 from benchmarks import costs
 from benchmarks.metered_turns import FIRST_WORD, Count, counted
-from benchmarks.page_tables import table
+from benchmarks.performance_page import table
 from bot.adapters.dynamodb_store import CROWD_PAUSES
 from handlers.worker import RETRY_AFTER
 
@@ -419,13 +419,13 @@ def markdown(scale: Mapping[str, Any]) -> str:
             "Messages an hour until each limit is reached, were all of them to come through one bot or one workspace,"
             f" as deployed by default; limits as of {scale['limits_checked']}.",
             "",
-            *table(["limit", "breaks at", "moved by", "then at", ""], paper),
+            table(["limit", "breaks at", "moved by", "then at", ""], paper),
             "",
             f"Simulated: a rush that comes up in {SECONDS / 2:.0f} seconds and stays for as many, in which is measured."
             " Seconds are the median and the 99th percentile. Bought is where the model's maker and the platforms, by"
             " contract and with more bots, set no end.",
             "",
-            *table(
+            table(
                 [
                     "messages an hour",
                     "",

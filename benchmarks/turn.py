@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.capacity_units import READS
 from benchmarks.performance_page import Aim, at_most, section, table
 from bot.adapters.dynamodb_store import DynamoDBStore, create_table
 from bot.adapters.sqlite_store import SQLiteStore
@@ -40,7 +41,6 @@ LENGTHS = (10, 100, 1000)
 TABLE = "conversations"
 STORES = ("SQLite", "DynamoDB")
 COUNTED = ("read_requests", "write_requests", "read_kb", "write_units")
-READS = ("GetItem", "BatchGetItem", "Query")
 ANN = Person(id="telegram:1", name="Ann")
 
 

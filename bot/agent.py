@@ -331,7 +331,7 @@ class Agent:
         if tool is None or call["id"] in answered.reply.spoiled:
             return False
         reaches_out = tool.outward and not self._is_known(tool, call, journal)
-        tainted = reaches_out and (journal.turn.tainted or comes_tainted(journal.own(), self._toolbox))
+        tainted = reaches_out and comes_tainted(journal.turn, journal.own(), self._toolbox)
         asker = journal.turn.asker
         closed = self.gate.is_closed(tool, call["input"], asker, journal.settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)
@@ -418,7 +418,7 @@ class _Round:
         self._context = ToolContext(
             journal.turn.place, journal.turn.asker, clock.now(), journal.result_of, journal.files, journal.memory
         )
-        self._tainted = journal.turn.tainted or comes_tainted(journal.own(), toolbox)
+        self._tainted = comes_tainted(journal.turn, journal.own(), toolbox)
         self._deadline = deadline
         # A lone read is stored with its entry at once; anything else could be lost half done.
         self._remember = len(calls) > 1 or self._writes(calls[0])

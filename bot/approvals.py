@@ -129,11 +129,11 @@ def _reads(call: Json, toolbox: Toolbox, result: Json | None) -> bool:
     return tool.untrusted
 
 
-def comes_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
+def comes_tainted(turn: Turn, own: Sequence[Entry], toolbox: Toolbox) -> bool:
     """Whether what the newest reply calls for may come from such words: it was written before its own results came."""
     newest = own[-1]
     found = isinstance(newest, Answered) and any(map(_is_found, newest.reply.content))
-    return found or is_tainted(own[:-1], toolbox)
+    return turn.tainted or found or is_tainted(own[:-1], toolbox)
 
 
 def _is_found(block: Json) -> bool:

@@ -54,8 +54,7 @@ class Attachments:
         try:
             async with gate:
                 data = await self._fetched(place, attachment)
-                # No hint of a voice's language: an app's language is often not its owner's, and forces the transcriber.
-                read = await self._reader.read(data, attachment.name, attachment.media_type, "")
+                read = await self._reader.read(data)
         except (FileRefused, SendError) as fault:
             problem = str(fault) if isinstance(fault, FileRefused) else UNREACHED
             log.warning("conversation=<%s>, kind=<%s> | not read: %s", place.conversation, attachment.kind, problem)

@@ -51,8 +51,8 @@ from bot.messages import (
 )
 from bot.metrics import tell
 from bot.pages import Pages
-from bot.people import chat_key
 from bot.ports import Clock, Store
+from bot.profiles import Profiles, chat_key
 from bot.settings_page import buttons, changed
 from bot.texts import say
 
@@ -140,8 +140,10 @@ class Beginnings:
         inbox, ignored = to_us(inbox, follows=self._is_followed(head))
         if not inbox:
             return Nothing(head, done=_keys(ignored))
+        profiles = Profiles(self._store)
         known, window = await asyncio.gather(
-            self._listening.people.known(inbox, head.settings), self._store.record(head.conversation, head.since)
+            self._listening.people.known(inbox, head.settings, profiles),
+            self._store.record(head.conversation, head.since),
         )
         messages, edits = with_edits(known)
         question = await self._question(messages, head, [each.entry for each in window])
@@ -151,7 +153,7 @@ class Beginnings:
             return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
         question = replace(question, used=(*question.used, *edits, *ignored))
         with about(turn=question.inbox[0].reference):
-            journal = await self._admitted(question, head, window)
+            journal = await self._admitted(question, head, window, profiles)
         if journal is None:
             return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if each.sender.role)
@@ -305,7 +307,7 @@ class Beginnings:
     def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
         """A choice on the page of settings, which then shows it."""
         name, _, value = about.partition(":")
-        fields = changed(head.settings, name, value, self._models)
+        fields = changed(name, value, self._models)
         if not fields:
             return None
         settings = replace(head.settings, **fields)
@@ -344,20 +346,22 @@ class Beginnings:
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
-    async def _admitted(self, question: Question, head: Head, window: Sequence[Numbered]) -> Journal | None:
+    async def _admitted(
+        self, question: Question, head: Head, window: Sequence[Numbered], profiles: Profiles
+    ) -> Journal | None:
         """The turn, or what says that a limit is reached, stored; None where that was said in this minute already."""
         asked, now = question.said[-1], self._clock.now()
         if question.told is not None:
             page = await self._pages.filled(question.told, asked, head, [each.entry for each in window])
-            return await self._stored(replace(question, told=page), head, window)
+            return await self._stored(replace(question, told=page), head, window, profiles)
         reserve, pace = self._budget.estimate(head.settings), self._budget.pace(asked, now)
         try:
             if any(each.all_attachments or self._prompts.named(each) for each in question.said):
                 await self._affordable(self._turn(question, head), head, reserve, pace)
             question = await self._understood(question, head)
             if question.told is not None:
-                return await self._stored(question, head, window)
-            return await self._stored(question, head, window, reserve, pace)
+                return await self._stored(question, head, window, profiles)
+            return await self._stored(question, head, window, profiles, reserve, pace)
         except BudgetExceeded as over:
             limit = over.spend.counter.scope.partition(":")[0]
             told = asked.sender.id, over
@@ -365,7 +369,7 @@ class Beginnings:
             over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
         try:
             return await self._stored(
-                replace(question, told=over_limit, before=()), head, window, 0, notice(asked, now)
+                replace(question, told=over_limit, before=()), head, window, profiles, 0, notice(asked, now)
             )
         except BudgetExceeded:
             return None
@@ -400,6 +404,7 @@ class Beginnings:
         question: Question,
         head: Head,
         window: Sequence[Numbered],
+        profiles: Profiles,
         reserve: int = 0,
         spend: tuple[Spend, ...] = (),
     ) -> Journal:
@@ -408,9 +413,8 @@ class Beginnings:
         memory = rules = ""
         if question.told is None:
             shown = [*(each.entry for each in window), *question.before]
-            whose, chat = owner_of(turn.place, turn.asker), chat_key(turn.place)
-            known = await self._store.profiles([whose, chat])
-            memory, rules = told(known[whose].facts, shown), chat_rules.told(known[chat].rules, shown)
+            whose, chat = await profiles.of(owner_of(turn.place, turn.asker), chat_key(head.conversation))
+            memory, rules = told(whose.facts, shown), chat_rules.told(chat.rules, shown)
             if await self._is_nearly_spent(turn, head.conversation):
                 log.warning("budget=<nearly spent> | the cheaper model answers")
                 turn = replace(turn, cheaper=True)

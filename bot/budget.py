@@ -199,5 +199,11 @@ def month_of(at: float) -> str:
     return day_of(at)[:7]
 
 
+def days_of_month(scope: str, at: float) -> tuple[Counter, ...]:
+    """The counters of its days until now: at most 31."""
+    today = datetime.fromtimestamp(at, UTC).day
+    return tuple(Counter(scope, f"{month_of(at)}-{day:02d}") for day in range(1, today + 1))
+
+
 def minute_of(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M}"

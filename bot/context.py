@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from bot.history import told
 from bot.media import MEDIA, pages_of
-from bot.messages import Answered, Asked, Entry, Json, Numbered, Summary, Usage, encode
+from bot.messages import Answered, Asked, Entry, Json, Numbered, Summary, encode, prompt_tokens
 
 PICTURE = 1_600
 """Tokens of a picture, or of a page of a document; the provider counts by its pixels, this is a large picture."""
@@ -144,11 +144,6 @@ def bytes_per_token(view: View) -> float:
             measured = weight.bytes / max(tokens - weight.media * PICTURE, 1)
             return min(max(measured, LEAST_BYTES), MOST_BYTES)
     return UNMEASURED
-
-
-def prompt_tokens(usage: Usage) -> int:
-    """Of one call, cached or not."""
-    return usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read
 
 
 def _entries(view: View) -> list[Entry]:

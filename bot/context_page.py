@@ -1,27 +1,17 @@
 """``/context`` and ``/compact``: what the model sees of a conversation, told and made less for the one who asks."""
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from bot.context import Fill, Marks
 from bot.deadline import Deadline
 from bot.folding import Folding
 from bot.journal import Journal
-from bot.messages import Asked, Ended, Entry, Inbound, Numbered, Summary
+from bot.messages import Ended, Inbound, Numbered, Summary
 from bot.texts import say
 from bot.usage import number
 
 COMMANDS = ("context", "compact")
 PARTS = ("instructions", "rules", "skills", "tools", "summary", "messages", "results", "media")
-
-
-def asked_about(own: Sequence[Entry]) -> Inbound | None:
-    """The command that a turn with these entries is yet to answer."""
-    match own:
-        case [Asked(said=[*_, last])] if last.command in COMMANDS and last.kind == "message":
-            return last
-    return None
 
 
 async def answer(asked: Inbound, journal: Journal, folding: Folding, deadline: Deadline) -> None:

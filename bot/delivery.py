@@ -148,7 +148,6 @@ class Delivery:
     def hear(self, text: str) -> None:
         self._journal.notice("token", self._clock.now())
         self._partial = (self._partial if self._is_unfinished else "") + text
-        self._tools = ()
         self._after = self._journal.head.last
         self._tools = ()  # they are done, or the model would not speak
         self._changed.set()
@@ -345,7 +344,7 @@ class Delivery:
         text = "\n\n".join(filter(None, (answer_text(own, self._language), lost)))
         parts = self._final(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
-            if not (index < len(self._journal.turn.parts) and self._journal.turn.parts[index].whole):
+            if not ((sent := self._part(index)) and sent.whole):
                 await self._insist(index, part, deadline)
             whole.append(index)
         for index, batch in enumerate(batches):
@@ -561,7 +560,7 @@ class Delivery:
 
         ``anew``: in a new message, whose mark tells it from the one that can not be edited any more.
         """
-        state = self._journal.turn.parts[index] if index < len(self._journal.turn.parts) else None
+        state = self._part(index)
         if state is not None and state.state == "sent" and not anew:
             if self._is_unlike(index, part, growing) and not self._journal.turn.quiet:
                 self._governor.spend()
@@ -615,9 +614,13 @@ class Delivery:
         mark = f"{self._journal.turn.id}.{index}"
         return f"{mark}+", mark
 
-    def _is_uncertain(self, index: int) -> bool:
+    def _part(self, index: int) -> Part | None:
         parts = self._journal.turn.parts
-        return index < len(parts) and parts[index].state == "sending"
+        return parts[index] if index < len(parts) else None
+
+    def _is_uncertain(self, index: int) -> bool:
+        part = self._part(index)
+        return part is not None and part.state == "sending"
 
     async def _insist_on_absence(self, part: Part, marks: Sequence[str], deadline: Deadline) -> None:
         """A message that is no longer needed: a repeated model reply was shorter than the first, or words came."""

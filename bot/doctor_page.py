@@ -9,20 +9,12 @@ from bot.deadline import Deadline
 from bot.delivery import Delivery
 from bot.examining import Check, Examine, State
 from bot.journal import Journal
-from bot.messages import Asked, Ended, Entry, Inbound
+from bot.messages import Ended, Inbound
 from bot.texts import say
 
 COMMAND = "doctor"
 SIGNS: dict[State, str] = {"red": "🔴", "yellow": "🟡", "green": "🟢"}
 _MARKUP = re.compile(r"([\\`*<~])")
-
-
-def asked_about(own: Sequence[Entry]) -> Inbound | None:
-    """The command that a turn with these entries is yet to answer."""
-    match own:
-        case [Asked(said=[*_, last])] if last.command == COMMAND and last.kind == "message":
-            return last
-    return None
 
 
 async def answer(asked: Inbound, journal: Journal, delivery: Delivery, examine: Examine, deadline: Deadline) -> None:

@@ -3,16 +3,15 @@ one person made one.
 """
 
 import secrets
-from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
 from bot.access import NEVER, Access
-from bot.budget import chat_of
+from bot.budget import day_of
 from bot.intake import accept
 from bot.messages import Button, Inbound, Person, Place, Profile
 from bot.ports import Clock, Store, Wake
-from bot.profiles import change
+from bot.profiles import change, chat_key
 from bot.texts import say
 
 CODE_LASTS = 600
@@ -32,9 +31,8 @@ class Doorstep:
 
     async def turn_away(self, stranger: Inbound) -> str | None:
         """What a stranger is told; None where they were told today already, or an anonymous admin in that group. The
-        owner hears of each of them once a day,
-        but of nobody who only spoke in a group."""
-        today = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
+        owner hears of each of them once a day, but of nobody who only spoke in a group."""
+        today = day_of(self._clock.now())
         anonymous = stranger.sender.id in NEVER
         who = f"{stranger.conversation} {stranger.sender.id}" if anonymous else stranger.sender.id
         profile = await self._store.profile(who)
@@ -125,7 +123,7 @@ class Doorstep:
         if not asked.place.group:
             return say("groups_only", language)
         role = "guest" if opened else ""
-        await change(self._store, f"chat:{chat_of(asked.conversation)}", lambda known: replace(known, role=role))
+        await change(self._store, chat_key(asked.conversation), lambda known: replace(known, role=role))
         return say("chat_open" if opened else "chat_closed", language)
 
     # One person, two accounts

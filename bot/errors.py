@@ -4,8 +4,7 @@
     ├── Retry                     the queue: nothing was lost, the same wake will do it later
     │   ├── StoreUnavailable        the database or the queue did not answer
     │   ├── NewerSchema             a newer Kabar wrote what is stored: it is left as it is for that one
-    │   ├── LeaseLost               another worker owns this conversation now: stop at once, write nothing
-    │   └── Busy                    another worker is alive and at it
+    │   └── LeaseLost               another worker owns this conversation now: stop at once, write nothing
     ├── ModelError                the agent loop: repeat, shorten or give up
     │   ├── ModelUnavailable        overloaded, rate limited, cut or unreachable; may carry retry_after
     │   ├── PromptTooLong           the window must shrink
@@ -44,10 +43,6 @@ class NewerSchema(Retry):
 
 
 class LeaseLost(Retry):
-    pass
-
-
-class Busy(Retry):
     pass
 
 

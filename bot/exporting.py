@@ -12,13 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.archive import ConversationLine, EndLine, EntryLine, FileLine, Header, Line, ProfileLine, ReminderLine
-from bot.budget import chat_of
 from bot.files import kept_in
 from bot.history import tool_calls
 from bot.keeping import blob_folder
 from bot.messages import Answered, Asked, Ended, Entry, Head, Inbound, Numbered, Returned, encode
 from bot.nested import names_in
 from bot.ports import Archive, Blobs
+from bot.profiles import chat_key
 from bot.schema import SCHEMA
 from bot.version import VERSION
 
@@ -106,7 +106,7 @@ class Export:
             self.done.entries += 1
             self._people.update(_people(numbered.entry))
             nested += names_in(key, [numbered])
-        self._people.add(f"chat:{chat_of(key)}")
+        self._people.add(chat_key(key))
         for name in nested:
             async for line in self._conversation(name, key, homes):
                 yield line

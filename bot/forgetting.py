@@ -20,7 +20,7 @@ from bot.messages import Head, Profile
 from bot.nested import names_in
 from bot.ports import Blobs, Clock, Store
 from bot.produced import Produced
-from bot.profiles import change
+from bot.profiles import change, chat_key
 from bot.reminding import Reminders, is_waiting
 
 log = logging.getLogger(__name__)
@@ -66,8 +66,8 @@ class Forgetting:
         if any(map(is_waiting, await self._store.reminders(head.conversation))):
             return False
         log.info("conversation=<%s>, used=<%d> | nobody uses it any more: deleted", head.conversation, head.used)
-        if head.conversation == (chat := chat_of(head.conversation)):
-            await self._forget_chat(chat)
+        if head.conversation == chat_of(head.conversation):
+            await self._forget_chat(head.conversation)
         await self.delete(head)
         return True
 
@@ -77,7 +77,7 @@ class Forgetting:
         def role_alone(known: Profile) -> Profile:
             return replace(known, facts=(), rules=None)
 
-        await change(self._store, f"chat:{chat}", role_alone)
+        await change(self._store, chat_key(chat), role_alone)
 
     async def _delete(self, head: Head) -> None:
         """What subagents did is named in the record, so it goes before it."""

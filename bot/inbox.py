@@ -90,3 +90,11 @@ def last_question(entries: Sequence[Entry]) -> Asked | None:
     hidden = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.why in ours}
     asked = (entry for entry in reversed(entries) if isinstance(entry, Asked) and entry.turn not in hidden)
     return next(asked, None)
+
+
+def unanswered(own: Sequence[Entry]) -> Inbound | None:
+    """The message of a turn in which nothing else has happened yet; None where something has."""
+    match own:
+        case [Asked(said=[*_, last])] if last.kind == "message":
+            return last
+    return None

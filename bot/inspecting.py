@@ -28,6 +28,7 @@ from bot.messages import (
     Turn,
     Usage,
     Voted,
+    prompt_tokens,
 )
 from bot.models import cost, is_priced
 from bot.nested import name_of
@@ -332,7 +333,7 @@ def _readable(value: Any) -> Any:
 
 def _tokens(used: Usage | Bill) -> Tokens:
     written = used.cache_write + used.cache_write_long
-    prompt = used.fresh + written + used.cache_read
+    prompt = prompt_tokens(used)
     return Tokens(used.fresh, written, used.cache_read, used.output, used.cache_read * 100 // prompt if prompt else 0)
 
 

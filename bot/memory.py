@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from bot import profiles
-from bot.budget import chat_of
 from bot.history import last_told
 from bot.messages import Entry, Inbound, Person, Place
 from bot.ports import Store
@@ -29,7 +28,7 @@ class Full(Exception):
 
 def owner_of(place: Place, person: Person) -> str:
     """Whose facts are told and changed here."""
-    return f"chat:{chat_of(place.conversation)}" if place.group else person.payer
+    return profiles.chat_key(place.conversation) if place.group else person.payer
 
 
 class Memory:

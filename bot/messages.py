@@ -5,6 +5,7 @@ checks types, unknown fields of a newer version are ignored, and fields at their
 Times are whole Unix seconds unless the name ends in ``_ms``. No floats are stored: DynamoDB has none.
 """
 
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -231,6 +232,11 @@ class Bill(Struct, frozen=True, omit_defaults=True):
 
     def __add__(self, other: "Bill") -> "Bill":
         return Bill(*(getattr(self, name) + getattr(other, name) for name in Bill.__struct_fields__))
+
+
+def prompt_tokens(used: Usage | Bill) -> int:
+    """Of whole prompts, cached or not."""
+    return used.fresh + used.cache_write + used.cache_write_long + used.cache_read
 
 
 EVERYBODY = "all"
@@ -641,43 +647,11 @@ def whole(text: str) -> str:
 
 
 encode = json.Encoder(order=None).encode
-_entry_decoder = json.Decoder(Entry)
-_inbound_decoder = json.Decoder(Inbound)
-_turn_decoder = json.Decoder(Turn)
-_run_decoder = json.Decoder(ToolRun)
-_settings_decoder = json.Decoder(ChatSettings)
-_profile_decoder = json.Decoder(Profile)
-_reminder_decoder = json.Decoder(Reminder)
-_installation_decoder = json.Decoder(Installation)
-
-
-def decode_entry(data: bytes) -> Entry:
-    return _entry_decoder.decode(data)
-
-
-def decode_inbound(data: bytes) -> Inbound:
-    return _inbound_decoder.decode(data)
-
-
-def decode_turn(data: bytes) -> Turn:
-    return _turn_decoder.decode(data)
-
-
-def decode_tool_run(data: bytes) -> ToolRun:
-    return _run_decoder.decode(data)
-
-
-def decode_settings(data: bytes) -> ChatSettings:
-    return _settings_decoder.decode(data)
-
-
-def decode_profile(data: bytes) -> Profile:
-    return _profile_decoder.decode(data)
-
-
-def decode_reminder(data: bytes) -> Reminder:
-    return _reminder_decoder.decode(data)
-
-
-def decode_installation(data: bytes) -> Installation:
-    return _installation_decoder.decode(data)
+decode_entry: Callable[[bytes], Entry] = json.Decoder(Entry).decode
+decode_inbound = json.Decoder(Inbound).decode
+decode_turn = json.Decoder(Turn).decode
+decode_tool_run = json.Decoder(ToolRun).decode
+decode_settings = json.Decoder(ChatSettings).decode
+decode_profile = json.Decoder(Profile).decode
+decode_reminder = json.Decoder(Reminder).decode
+decode_installation = json.Decoder(Installation).decode

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bot.messages import Turn
+from bot.messages import Turn, prompt_tokens
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def turn_ended(turn: Turn, outcome: str, now: float) -> None:
     """The last line of a turn: how it ended, how long it took, what it cost."""
     bill, times = turn.total, turn.times
     written = bill.cache_write + bill.cache_write_long
-    prompt = bill.fresh + written + bill.cache_read
+    prompt = prompt_tokens(bill)
     values: dict[str, float] = {"Turns": 1, "FailedShare": 100 if outcome == "failed" else 0}
     if bill.calls:
         values |= {

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.messages import Usage
+from bot.messages import Usage, prompt_tokens
 
 PRICES_OF = "2026-11-30"
 
@@ -59,17 +59,10 @@ class ModelFacts(Struct, frozen=True):
         return self.server_tools and self.code_execution
 
 
-FEATURES = (
-    "tools",
-    "tool_choice",
-    "caching",
-    "strict",
-    "thinking",
-    "images",
-    "server_tools",
-    "code_execution",
-    "compaction",
-    "diagnostics",
+FEATURES = tuple(
+    name
+    for name, default in zip(ModelFacts.__struct_fields__, ModelFacts.__struct_defaults__, strict=True)
+    if isinstance(default, bool)
 )
 
 _CLAUDE = ModelFacts(
@@ -89,8 +82,7 @@ _CLAUDE = ModelFacts(
 
 
 def _claude(price_in: float, price_out: float, **more: float) -> ModelFacts:
-    fields = {name: getattr(_CLAUDE, name) for name in ModelFacts.__struct_fields__}
-    return ModelFacts(**{**fields, "price_in": price_in, "price_out": price_out, **more})  # type: ignore[arg-type]
+    return replace(_CLAUDE, price_in=price_in, price_out=price_out, **more)
 
 
 MODELS = {
@@ -152,8 +144,7 @@ def is_priced(model: str) -> bool:
 def cost(model: str, usage: Usage) -> int:
     """What a call cost, in millionths of a dollar, rounded up: whole numbers add up the same everywhere."""
     facts = facts_of(model)
-    prompt = usage.fresh + usage.cache_write + usage.cache_write_long + usage.cache_read
-    above = facts.tier and prompt > facts.tier
+    above = facts.tier and prompt_tokens(usage) > facts.tier
     price_in, price_out = (facts.tier_in, facts.tier_out) if above else (facts.price_in, facts.price_out)
     weighed = (
         usage.fresh

@@ -7,11 +7,11 @@ import logging
 
 from msgspec.structs import replace
 
-from bot.budget import chat_of, day_of, month_of
+from bot.budget import chat_of, days_of_month
 from bot.errors import Retry
 from bot.messages import Counter, Head, Place, Profile, Spend
 from bot.ports import Change, Store, Wake
-from bot.profiles import change
+from bot.profiles import change, chat_key
 
 log = logging.getLogger(__name__)
 
@@ -54,18 +54,17 @@ async def move(
 
 async def _known(store: Store, old: str, new: str) -> None:
     """What is remembered of the chat, its instructions and its people's role, unless something is known already."""
-    before = await store.profile(f"chat:{chat_of(old)}")
+    before = await store.profile(chat_key(old))
 
     def with_known(profile: Profile) -> Profile:
         return profile if profile.version else replace(before, version=0)
 
-    await change(store, f"chat:{chat_of(new)}", with_known)
+    await change(store, chat_key(new), with_known)
 
 
 async def _carried(store: Store, old: str, new: str, now: float) -> tuple[Spend, ...]:
-    """What the chat has spent today and this month, to be counted under its new name."""
-    periods = (day_of(now), month_of(now))
-    spent = await store.spent([Counter(f"chat:{chat_of(old)}", period) for period in periods])
+    """What the chat has spent on each day of this month, to be counted under its new name."""
+    spent = await store.spent(days_of_month(f"chat:{chat_of(old)}", now))
     scope = f"chat:{chat_of(new)}"
     return tuple(Spend(Counter(scope, each.period), sum_.amount, bill=sum_.bill) for each, sum_ in spent.items())
 

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from bot.access import Access
-from bot.budget import chat_of
 from bot.messages import ChatSettings, Inbound, Person, Place, Profile, Quote
 from bot.ports import Channel, Clock, Store
-from bot.profiles import change
+from bot.profiles import Profiles, change, chat_key
 
 STALE = 24 * 3600
 """Seconds after which the platform is asked again."""
@@ -21,11 +20,15 @@ class People:
         self._access = access
         self._clock = clock
 
-    async def known(self, said: Sequence[Inbound], settings: ChatSettings) -> tuple[Inbound, ...]:
-        """The same messages with their senders as far as they are known. One read for each person, two where somebody
-        has several accounts."""
+    async def known(
+        self, said: Sequence[Inbound], settings: ChatSettings, profiles: Profiles | None = None
+    ) -> tuple[Inbound, ...]:
+        """The same messages, of one chat, with their senders as far as they are known. One read for all of them, and
+        one for each who has several accounts; what was read is in ``profiles`` then."""
+        profiles = profiles or Profiles(self._store)
         senders = {inbound.sender.id: inbound for inbound in said}
-        people = {person: await self.person(inbound, settings) for person, inbound in senders.items()}
+        await profiles.of(*senders, *(chat_key(inbound.conversation) for inbound in said))
+        people = {person: await self._person(inbound, settings, profiles) for person, inbound in senders.items()}
         return tuple(replace(inbound, sender=people[inbound.sender.id]) for inbound in said)
 
     async def heard_before(self, first: Inbound) -> tuple[Quote, ...]:
@@ -46,21 +49,20 @@ class People:
             quote = replace(quote, text=await channel.named(inbound.place, quote.text))
         return replace(inbound, text=text, quote=quote)
 
-    async def person(self, inbound: Inbound, settings: ChatSettings) -> Person:
-        person, chats = inbound.sender, [chat_key(inbound.place)] if inbound.place.group else []
-        known = await self._store.profiles([person.id, *chats])
-        profile = known[person.id]
+    async def _person(self, inbound: Inbound, settings: ChatSettings, profiles: Profiles) -> Person:
+        person = inbound.sender
+        profile, chat = await profiles.of(person.id, chat_key(inbound.conversation))
         if not (person.name and person.language) and self._clock.now() - profile.seen > STALE:
             profile = await self._introduced(inbound.place, person, profile)
         if _is_private(inbound.place) and profile.place != inbound.place:
             profile = await change(self._store, person.id, lambda known: _met(known, inbound))
-        shared = await self._store.profile(profile.account) if profile.account else profile
+        shared = (await profiles.of(profile.account))[0] if profile.account else profile
         return replace(
             person,
             name=person.name or profile.name,
             language=settings.language or person.language or profile.language or shared.language,
             zone=shared.zone or profile.zone,
-            role=self._access.role(person, profile.role, "".join(known[chat].role for chat in chats)),
+            role=self._access.role(person, profile.role, chat.role if inbound.place.group else ""),
             account=profile.account,
         )
 
@@ -94,11 +96,6 @@ def _met(profile: Profile, inbound: Inbound) -> Profile:
     sender = inbound.sender
     name, language = sender.name or profile.name, sender.language or profile.language
     return replace(profile, place=inbound.place, name=name, language=language)
-
-
-def chat_key(place: Place) -> str:
-    """Of the profile of a whole group or channel, or of whom somebody writes with alone."""
-    return f"chat:{chat_of(place.conversation)}"
 
 
 def _is_private(place: Place) -> bool:

@@ -1,6 +1,6 @@
 """What the thinking rooms need from the world. Each method's comment is its guarantee.
 
-Core code takes these as parameters; ``handlers/wiring.py`` and ``bot/cli/wiring.py`` choose the adapters.
+Core code takes these as parameters; ``handlers/`` and ``bot/cli/wiring.py`` choose the adapters.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -355,9 +355,8 @@ class Read(Struct, frozen=True):
 
 
 class Reader(Protocol):
-    async def read(self, data: bytes, name: str, media_type: str, language: str) -> Read:
-        """Tell by the bytes what a file is, whatever it is called, and make it readable. ``name`` and ``media_type``
-        are what the platform claims; ``language`` is the speaker's, for voices. Raises FileRefused."""
+    async def read(self, data: bytes) -> Read:
+        """Tell by the bytes what a file is, whatever it is called, and make it readable. Raises FileRefused."""
 
 
 NOTHING_TO_SHOW = "…"

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from bot.history import last_told
 from bot.messages import Entry, Inbound, Place, Profile, Rules
-from bot.people import People, chat_key
+from bot.people import People
 from bot.ports import Clock, Store
-from bot.profiles import change
+from bot.profiles import change, chat_key
 from bot.texts import say
 from bot.usage import number
 from bot.web.words import harmless
@@ -31,7 +31,7 @@ class ChatRules:
         self._clock = clock
 
     async def of(self, place: Place) -> Rules | None:
-        return (await self._store.profile(chat_key(place))).rules
+        return (await self._store.profile(chat_key(place.conversation))).rules
 
     async def page(self, asked: Inbound) -> str:
         """Without words what holds here and who wrote it; with words it is replaced, with ``clear`` taken away, by
@@ -51,7 +51,7 @@ class ChatRules:
         def with_rules(known: Profile) -> Profile:
             return replace(known, rules=rules)
 
-        await change(self._store, chat_key(asked.place), with_rules)
+        await change(self._store, chat_key(asked.conversation), with_rules)
         return _page(say("rules_set" if rules else "rules_cleared", language), rules, language)
 
 

@@ -39,7 +39,7 @@ def buttons(asked: Inbound, settings: ChatSettings, models: Sequence[str], now: 
     )
 
 
-def changed(settings: ChatSettings, name: str, value: str, models: Sequence[str]) -> dict[str, str | bool | None]:
+def changed(name: str, value: str, models: Sequence[str]) -> dict[str, str | bool | None]:
     """The fields that a tapped button changes; {} where it is none of ours, or no longer."""
     value = value.partition(STAMP)[0]
     match name:

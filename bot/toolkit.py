@@ -375,12 +375,8 @@ def result(block: Json, text: str) -> Json:
     return {"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"}
 
 
-def failure(block: Json, text: str) -> Json:
-    return {**result(block, text), "is_error": True}
-
-
 def failed(block: Json, text: str) -> Outcome:
-    return Outcome(failure(block, text))
+    return Outcome({**result(block, text), "is_error": True})
 
 
 def readable(value: Any) -> str:

@@ -12,7 +12,7 @@ Whatever cuts this, the next wake of the conversation finds the head and the rec
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from msgspec import Struct
@@ -39,6 +39,7 @@ from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
 from bot.governor import Governors
+from bot.inbox import unanswered
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
 from bot.messages import Button, Ended, Head, Inbound, Turn
@@ -56,6 +57,9 @@ log = logging.getLogger(__name__)
 LEASE = 45.0  # seconds: a dead worker's conversation goes on within a minute
 RENEW_EVERY = 15.0
 LOOK_EVERY = 1.0  # seconds between two looks into the inbox of a running turn: /stop must act within two
+
+Show = Callable[[Delivery, Deadline], Awaitable[None]]
+"""``Delivery.finish`` or ``Delivery.ask``."""
 
 
 class Outcome(Struct, frozen=True):
@@ -142,14 +146,14 @@ class Turns:
         try:
             await delivery.show_decisions()
             if await self._is_waiting(journal, delivery, deadline):
-                await self._ask(journal, delivery, deadline)
+                await self._show(Delivery.ask, journal, delivery, deadline)  # nobody works on it until the answer
                 await journal.release(failures=0)  # to have asked is progress, however often
                 return Outcome()
             await self._produced.fetch(journal, deadline)
-            await self._deliver(journal, delivery, deadline)
+            await self._show(Delivery.finish, journal, delivery, deadline)
         except ChatClosed as error:
             log.warning("error=<%s> | nothing can be sent here any more", error)
-            turn_ended(await journal.end(closed=True), "closed", self._clock.now())
+            await self._end(journal, closed=True)
             return Outcome()
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
@@ -235,30 +239,27 @@ class Turns:
         governor = self._governors.of(chat_of(place.conversation), pace)
         return Delivery(channel, journal, self._clock, governor, self._blobs)
 
-    async def _deliver(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+    async def _show(self, show: Show, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
+        """In the chat's new place, where it has moved."""
         try:
-            await delivery.finish(deadline)
+            await show(delivery, deadline)
         except ChatMoved as moved:
             await journal.move_place(moved.chat)
-            await self._delivery(journal).finish(deadline)
+            await show(self._delivery(journal), deadline)
 
-    async def _ask(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
-        """Have a person asked for their word; until it comes, nobody works on this turn."""
-        try:
-            await delivery.ask(deadline)
-        except ChatMoved as moved:
-            await journal.move_place(moved.chat)
-            await self._delivery(journal).ask(deadline)
-
-    async def _end(self, journal: Journal, deadline: Deadline) -> None:
+    async def _end(self, journal: Journal, deadline: Deadline | None = None, *, closed: bool = False) -> None:
+        """However it could be told, what was asked for holds. ``deadline`` is for summing up what has grown too long;
+        without one that waits for the next turn."""
         last, turn = journal.own()[-1], journal.turn
-        if isinstance(last, Ended) and last.forget:
+        ended = last if isinstance(last, Ended) else None
+        if ended and ended.forget:
             await self._forgetting.delete(journal.head)
-        elif isinstance(last, Ended) and last.fresh:
-            turn = await journal.end(fresh=True)
         else:
-            turn = await journal.end(summary=await self._folding.after(journal.numbered(), deadline))
-        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
+            fresh = ended is not None and ended.fresh
+            summary = await self._folding.after(journal.numbered(), deadline) if deadline and not fresh else None
+            turn = await journal.end(closed=closed, fresh=fresh, summary=summary)
+        outcome = "closed" if closed else ended.why if ended else "answered"
+        turn_ended(turn, outcome, self._clock.now())
 
     # Thinking
 
@@ -281,10 +282,11 @@ class Turns:
             await delivery.end_stream(stream)
 
     async def _answer(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
-        if command := context_page.asked_about(journal.own()):
-            await context_page.answer(command, journal, self._folding, deadline)
-        elif command := doctor_page.asked_about(journal.own()):
-            await doctor_page.answer(command, journal, delivery, self._examine, deadline)
+        asked = unanswered(journal.own())
+        if asked and asked.command in context_page.COMMANDS:
+            await context_page.answer(asked, journal, self._folding, deadline)
+        elif asked and asked.command == doctor_page.COMMAND:
+            await doctor_page.answer(asked, journal, delivery, self._examine, deadline)
         else:
             await self._agent.run(journal, delivery, deadline)
 
@@ -320,18 +322,13 @@ class Turns:
         if not self._agent.has_answered(journal):
             await self._fail(Retry("given up"), journal)
         try:
-            await self._deliver(journal, self._delivery(journal), Deadline(60))
+            await self._show(Delivery.finish, journal, self._delivery(journal), Deadline(60))
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
         except SendError as error:
             log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
-        last, turn = journal.own()[-1], journal.turn
-        if isinstance(last, Ended) and last.forget:
-            await self._forgetting.delete(journal.head)
-        else:
-            turn = await journal.end()
-        turn_ended(turn, last.why if isinstance(last, Ended) else "answered", self._clock.now())
+        await self._end(journal)
         return Outcome()
 
     # Watching over it

@@ -1,12 +1,11 @@
 """The page that ``/usage`` shows: what a person, a chat and everybody used today and this month. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from bot.budget import Budget, bill_of, chat_of, day_of, month_of
-from bot.messages import EVERYBODY, Answered, Bill, Counter, Entry, Inbound, Returned, Spent
+from bot.budget import Budget, bill_of, chat_of, day_of, days_of_month, month_of
+from bot.messages import EVERYBODY, Answered, Bill, Counter, Entry, Inbound, Returned, Spent, prompt_tokens
 from bot.models import PRICES_OF
 from bot.texts import say
 
@@ -24,9 +23,9 @@ def rows(asked: Inbound, budget: Budget, at: float, *, everybody: bool) -> list[
     person, chat = f"person:{asked.sender.payer}", f"chat:{chat_of(asked.conversation)}"
     found = [
         Row("usage_person_day", (Counter(person, day_of(at)),), budget.limit_of(asked.sender)),
-        Row("usage_person_month", _days(person, at)),
+        Row("usage_person_month", days_of_month(person, at)),
         Row("usage_chat_day", (Counter(chat, day_of(at)),), budget.chat_day),
-        Row("usage_chat_month", _days(chat, at)),
+        Row("usage_chat_month", days_of_month(chat, at)),
     ]
     if everybody:
         found += [
@@ -34,11 +33,6 @@ def rows(asked: Inbound, budget: Budget, at: float, *, everybody: bool) -> list[
             Row("usage_all_month", (Counter(EVERYBODY, month_of(at)),), budget.month),
         ]
     return found
-
-
-def _days(scope: str, at: float) -> tuple[Counter, ...]:
-    today = datetime.fromtimestamp(at, UTC).day
-    return tuple(Counter(scope, f"{month_of(at)}-{day:02d}") for day in range(1, today + 1))
 
 
 def page(rows: Sequence[Row], spent: Mapping[Counter, Spent], entries: Sequence[Entry], language: str) -> str:
@@ -66,7 +60,7 @@ def _sum(bills: Iterable[Bill]) -> Bill:
 
 
 def _line(name: str, bill: Bill, limit: int | None, language: str) -> str:
-    prompt = bill.fresh + bill.cache_write + bill.cache_write_long + bill.cache_read
+    prompt = prompt_tokens(bill)
     values = {
         "whose": name,
         "turns": say("usage_answer" if bill.turns == 1 else "usage_answers", language, count=number(bill.turns)),

@@ -19,8 +19,6 @@ from simulator.model_reply import Step
 from simulator.slack import TEAM
 from simulator.world import Chat, Message, Person, Platform
 
-SENDS = {"telegram": "sendMessage", "slack": "chat.postMessage"}
-
 
 class Verdict(Struct, frozen=True):
     """What one conversation came to. ``unavoidable`` counts those of ``doubled`` that nobody could have known of.

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.errors import ConfigError
 from bot.models import FEATURES
@@ -263,5 +264,4 @@ def many_workspaces(settings: Settings) -> bool:
 def with_secrets(settings: Settings, secrets: Mapping[str, str]) -> Settings:
     """The same settings with secrets from a store, by their names in capitals; unknown names are ignored."""
     known = {name.lower(): secrets[name].strip() for name in SECRETS if secrets.get(name)}
-    values = {name: getattr(settings, name) for name in Settings.__struct_fields__}
-    return Settings(**{**values, **known})
+    return replace(settings, **known)

@@ -1,7 +1,7 @@
 """The Web API's methods, as strict as the real ones and with their error codes, over what ``slack`` keeps.
 
 Each method is one function of the same shape: ``async def name(slack, params) -> fields of the answer``; it raises
-``Refused``. ``METHODS`` at the end names them. Rate limits are for faults to play.
+``Refused``. ``METHODS`` at the end names them. The rate of calls is limited only where ``Slack.rates`` says so.
 """
 
 import json

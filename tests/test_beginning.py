@@ -217,6 +217,19 @@ async def test_giving_up_comes_back_where_the_person_can_not_be_told_yet(path: P
         assert bot.channel.shown[0].startswith("Something went wrong on my side")
 
 
+async def test_what_was_to_begin_afresh_does_so_although_it_could_hardly_be_told(path: Path) -> None:
+    async with bot_on(path, text("Hello, Ann."), text("Who are you?")) as bot:
+        await bot.hears(inbound("my name is Ann", 1))
+        await bot.wakes()
+        bot.channel.faults["send"] = [SendUncertain("cut")] * 3
+        await bot.hears(inbound("", 2, command="new"))
+        await bot.wakes()
+        await bot.turns.give_up(HERE.conversation)
+        await bot.hears(inbound("who am I?", 3))
+        await bot.wakes()
+        assert "my name is Ann" not in words(bot.model.requests[-1])
+
+
 async def test_what_two_people_ask_at_once_is_two_turns_each_with_its_own_asker(path: Path) -> None:
     async with bot_on(path, text("For Ann."), text("For Budi.")) as bot:
         await bot.hears(inbound("tea?", 1, place=GROUP), inbound("coffee?", 2, sender=BUDI, place=GROUP))

@@ -114,10 +114,10 @@ def test_what_a_button_changes_is_checked_again_when_it_is_tapped() -> None:
     assert page is not None
     for button in page.buttons:
         word, name, value = button.data.split(":", 2)
-        assert word == "set" and changed(ChatSettings(), name, value, MODELS)
+        assert word == "set" and changed(name, value, MODELS)
         assert len(button.data.encode()) <= LONGEST_DATA
-    assert changed(ChatSettings(), "model", "another", MODELS) == {}
-    assert changed(ChatSettings(), "closed", "on", MODELS) == {}
+    assert changed("model", "another", MODELS) == {}
+    assert changed("closed", "on", MODELS) == {}
 
 
 def test_everything_is_deleted_only_after_a_second_word() -> None:
@@ -150,4 +150,4 @@ def test_a_choice_made_anew_is_another_tap_than_the_same_one_sent_twice() -> Non
     assert not {*first} & {*again}
     for data in first:
         name, value = data.split(":", 2)[1:]
-        assert changed(ChatSettings(), name, value, MODELS) and len(data.encode()) <= LONGEST_DATA
+        assert changed(name, value, MODELS) and len(data.encode()) <= LONGEST_DATA

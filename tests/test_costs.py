@@ -196,7 +196,7 @@ async def test_the_real_handlers_are_counted_message_by_message() -> None:
         assert (count.requests["dynamodb.PutItem"], count.requests["sqs.SendMessage"]) == (1, 1)
         assert count.model.turns == 1
         assert count.write_units > 20
-        assert count.read_units >= 5
+        assert 4 <= count.read_units < 20  # the inbox, the window, two profiles; and a look into the inbox each second
         assert 0 < count.stored_bytes < count.model_bytes
         assert count.log_lines > 2
     assert [counts[kind].model.calls for kind in KINDS] == [1, 2, 1]

@@ -26,10 +26,10 @@ from bot.turn import Outcome, Turns
 from simulator.model_reply import Answer
 from simulator.model_rules import Json
 from simulator.script import call, overloaded, reply, scripted, text
-from tests.bots import NoWake, bot_on, tap, turns_of, words
+from tests.bots import NoWake, bot_on, news, tap, turns_of, words
 from tests.emulator import Account
 from tests.recorder import WAIT, RecordingChannel
-from tests.say import ANN, BUDI, HERE, inbound
+from tests.say import ANN, BUDI, GROUP, HERE, inbound
 
 PRICE = 10_000
 """Millionths of a dollar that each answer of these tests costs: 1,000 tokens, at ten dollars a million."""
@@ -306,6 +306,20 @@ async def test_usage_tells_the_owner_about_everybody(path: Path) -> None:
         _, other, owner = bot.channel.shown
         assert "Semua orang" not in other
         assert "Everybody, this month: 1 answer" in owner
+
+
+async def test_what_a_group_used_this_month_goes_along_when_it_becomes_a_supergroup(path: Path) -> None:
+    new = Place(conversation="telegram:-1001", chat="-1001", group=True)
+    async with bot_on(path, said("Yes."), clock=Noon()) as bot:
+        await bot.hears(heard(place=GROUP))
+        await bot.wakes(GROUP.conversation)
+    tomorrow = Noon(hours_later=24)
+    async with bot_on(path, clock=tomorrow) as bot:
+        await bot.hears(news("moved", "-1001", place=GROUP))
+        await bot.wakes(GROUP.conversation)
+        await bot.hears(replace(heard("", 2, command="usage", place=new), sent_at=int(tomorrow.now())))
+        await bot.wakes(new.conversation)
+        assert "This chat, this month: 1 answer" in bot.channel.shown[-1]
 
 
 async def test_usage_says_how_many_calls_it_can_not_price(path: Path) -> None:

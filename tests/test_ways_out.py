@@ -7,7 +7,7 @@ import pytest
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
-from bot.errors import SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, SendLater, SendRefused, SendUncertain
 from bot.messages import Place, Returned
 from bot.toolkit import Output, Toolbox, ToolContext, tool
 from simulator.model_reply import Break
@@ -126,3 +126,13 @@ async def test_everything_of_a_conversation_is_gone_after_forget(path: Path) -> 
     store = SQLiteStore(path, SystemClock())
     assert not await store.knows("telegram:1")
     store.close()
+
+
+async def test_a_conversation_is_forgotten_although_the_chat_is_closed_before_that_can_be_said(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        await bot.hears(inbound("hi", 1))
+        await bot.wakes()
+        bot.channel.faults["send"] = [ChatClosed("blocked by the user")]
+        await bot.hears(inbound("yes", 2, command="forget"))
+        await bot.wakes()
+        assert await bot.entries() == []

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from bot.blocks import is_compaction
 from bot.errors import ConfigError, ModelError, ModelRefusedRequest, ModelUnavailable, PromptTooLong
-from bot.messages import Json, Reply, Usage, whole
+from bot.messages import Json, Reply, Usage, prompt_tokens, whole
 from bot.models import ModelFacts, facts_of
 from bot.ports import OnText, Prompt
 from bot.shaping import shaped
@@ -201,13 +201,12 @@ class AnthropicModel:
 def _answered(reply: Reply) -> dict[str, Value]:
     """As OpenTelemetry's conventions for this provider name it: there the input is all of the prompt."""
     used = reply.usage
-    written = used.cache_write + used.cache_write_long
     return {
         "gen_ai.response.model": reply.model,
         "gen_ai.response.id": reply.id,
         "gen_ai.response.finish_reasons": [reply.stop_reason],
-        "gen_ai.usage.input_tokens": used.fresh + written + used.cache_read,
-        "gen_ai.usage.cache_creation.input_tokens": written,
+        "gen_ai.usage.input_tokens": prompt_tokens(used),
+        "gen_ai.usage.cache_creation.input_tokens": used.cache_write + used.cache_write_long,
         "gen_ai.usage.cache_read.input_tokens": used.cache_read,
         "gen_ai.usage.output_tokens": used.output,
     }

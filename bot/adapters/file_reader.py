@@ -31,9 +31,10 @@ log = logging.getLogger(__name__)
 
 
 class Transcriber(Protocol):
-    async def transcribe(self, data: bytes, media_type: str, language: str) -> str:
-        """What is said in a recording, "" where nothing is. ``media_type`` is what its bytes are; ``language`` an IETF
-        tag as a hint, or "". Raises FileRefused, or SendLater where it is worth another try."""
+    async def transcribe(self, data: bytes, media_type: str) -> str:
+        """What is said in a recording, "" where nothing is. ``media_type`` is what its bytes are. Told is
+        no language: an app's is often not its owner's, and forces the transcriber. Raises FileRefused, or SendLater
+        where it is worth another try."""
 
 
 class FileReader:
@@ -44,22 +45,22 @@ class FileReader:
         self._seconds = seconds
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    async def read(self, data: bytes, name: str, media_type: str, language: str) -> Read:
+    async def read(self, data: bytes) -> Read:
         if not data:
             raise FileRefused(EMPTY)
         if len(data) > LARGEST:
             raise FileRefused(TOO_LARGE)
         kind, true_type = told(data)
         if kind in (Kind.SOUND, Kind.FILM):
-            return Read(data=data, media_type=true_type, text=await self._said(data, kind, true_type, language))
+            return Read(data=data, media_type=true_type, text=await self._said(data, kind, true_type))
         async with self._room:
             return await _read_apart(data, self._seconds)
 
-    async def _said(self, data: bytes, kind: Kind, media_type: str, language: str) -> str:
+    async def _said(self, data: bytes, kind: Kind, media_type: str) -> str:
         if self._transcriber is None:
             raise FileRefused(NOT_HEARD if kind is Kind.SOUND else NOT_WATCHED)
         try:
-            text = (await self._transcriber.transcribe(data, media_type, language)).strip()
+            text = (await self._transcriber.transcribe(data, media_type)).strip()
         except SendLater as fault:
             log.warning("error=<%s> | a recording was not heard", fault)
             raise FileRefused(NOT_HEARD_NOW) from fault

@@ -72,12 +72,10 @@ class Transcription:
         self._url = f"{base_url.rstrip('/')}/audio/transcriptions"
         self._model = model
 
-    async def transcribe(self, data: bytes, media_type: str, language: str) -> str:
-        """What is said, "" where nothing is. ``language`` is an IETF tag as a hint, or "". Raises FileRefused, or
-        SendLater where it is worth another try: hearing the same recording twice does no harm."""
+    async def transcribe(self, data: bytes, media_type: str) -> str:
+        """What is said, "" where nothing is. Raises FileRefused, or SendLater where it is worth another try: hearing
+        the same recording twice does no harm."""
         fields = {"model": self._model, "response_format": "json"}
-        if tag := _iso_639_1(language):
-            fields["language"] = tag
         file = (f"recording.{ENDINGS.get(media_type, 'bin')}", data, media_type)
         try:
             async with asyncio.timeout(self._client.timeout.read):
@@ -100,12 +98,6 @@ class Transcription:
 
     async def close(self) -> None:
         await self._client.aclose()
-
-
-def _iso_639_1(language: str) -> str:
-    """ "en" of "en-GB"; "" where it has no code of two letters."""
-    tag = language.partition("-")[0].lower()
-    return tag if re.fullmatch(r"[a-z]{2}", tag) else ""
 
 
 def _translated(response: httpx2.Response) -> FileRefused | SendLater:

@@ -1,6 +1,6 @@
 """Read fields of a platform's JSON. It is outside data: a field of the wrong type is the same as a missing one."""
 
-from bot.messages import Json
+from bot.messages import Json, whole
 
 LARGEST = 2**53
 """Whole numbers from here on are not exact in JSON."""
@@ -26,4 +26,4 @@ def number_at(data: Json, name: str) -> int:
 def text_at(data: Json, name: str) -> str:
     """Text that can be encoded: JSON can carry half a surrogate pair, UTF-8 can not."""
     value = data.get(name)
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if isinstance(value, str) else ""
+    return whole(value) if isinstance(value, str) else ""

@@ -71,7 +71,7 @@ async def _file(
     name, data, media_type, width, height = _name(piece), piece.data, piece.media_type, 0, 0
     if piece.kind == "picture" and shown:
         try:
-            read = await reader.read(data, name, media_type, "")
+            read = await reader.read(data)
         except FileRefused as why:
             return f"({name} can not be shown: {why})", None, None
         data, media_type, width, height = read.data, read.media_type, read.width, read.height

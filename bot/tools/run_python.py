@@ -152,7 +152,7 @@ async def _output(ran: Ran, context: ToolContext, reader: Reader, seconds: float
 async def _shown(file: File, data: bytes, context: ToolContext, reader: Reader) -> list[Kept]:
     """The picture as the model takes it: none where it is no picture that can be shown."""
     try:
-        read = await reader.read(data, file.name, file.media_type, context.asker.language)
+        read = await reader.read(data)
     except FileRefused:
         return []
     if not min(read.width, read.height):

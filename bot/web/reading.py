@@ -49,7 +49,7 @@ class Reading:
             return Readable(fetched.address, found.text, found.title)
         name = fetched.address.partition("?")[0].rpartition("/")[2]
         try:
-            read = await self._reader.read(in_utf8(fetched), name, fetched.media_type, "")
+            read = await self._reader.read(in_utf8(fetched))
         except FileRefused as why:
             raise PageRefused(str(why)) from why
         if read.width:

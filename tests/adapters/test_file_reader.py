@@ -30,13 +30,13 @@ GPS = 0x8825
 ORIENTATION = 0x0112
 
 
-async def read(data: bytes, name: str = "", media_type: str = "") -> Read:
-    return await FileReader(None).read(data, name, media_type, "en")
+async def read(data: bytes) -> Read:
+    return await FileReader(None).read(data)
 
 
 async def refusal(data: bytes, reader: FileReader | None = None) -> str:
     with pytest.raises(FileRefused) as caught:
-        await (reader or FileReader(None)).read(data, "", "", "en")
+        await (reader or FileReader(None)).read(data)
     return str(caught.value)
 
 
@@ -71,7 +71,7 @@ def colour(pixel: object) -> str:
 
 @pytest.mark.parametrize("format_name", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF"])
 async def test_a_picture_is_told_by_its_bytes_and_comes_out_as_the_model_takes_it(format_name: str) -> None:
-    picture = await read(saved(two_halves(), format_name), "notes.txt", "text/plain")
+    picture = await read(saved(two_halves(), format_name))
 
     image = shown(picture)
     assert picture.media_type in ("image/png", "image/jpeg")
@@ -190,7 +190,7 @@ async def test_a_picture_that_is_cut_off_is_refused() -> None:
 
 
 async def test_text_comes_out_whole_with_plain_ends_of_lines() -> None:
-    text = await read("Satu\r\nDua\rTiga ☕\n".encode(), "a.exe", "application/octet-stream")
+    text = await read("Satu\r\nDua\rTiga ☕\n".encode())
 
     assert text == Read(data="Satu\r\nDua\rTiga ☕\n".encode(), media_type="text/plain", text="Satu\nDua\nTiga ☕\n")
 
@@ -243,9 +243,9 @@ async def test_of_a_huge_text_the_beginning_is_read_and_all_is_kept() -> None:
     "data",
     [b"\x7fELF\2\1\1" + bytes(60), b"MZ\x90\0\3\0\0\0" * 50, b"\x1f\x8b\x08\0" + bytes(range(256)) * 20, b"hi\0there"],
 )
-async def test_what_is_no_text_is_none_whatever_it_is_called(data: bytes) -> None:
+async def test_what_is_no_text_is_none(data: bytes) -> None:
     with pytest.raises(FileRefused, match="only pictures, PDF, text, Word"):
-        await read(data, "notes.txt", "text/plain")
+        await read(data)
 
 
 @pytest.mark.parametrize("data", [b"", b" \n\n", codecs.BOM_UTF8])
@@ -263,7 +263,7 @@ async def test_a_file_that_is_too_large_is_refused() -> None:
 async def test_a_pdf_is_kept_and_its_text_is_told_by_pages() -> None:
     document = documents.pdf("Kontrak kerja", "", "Tanda tangan")
 
-    read_pdf = await read(document, "kontrak.doc", "application/msword")
+    read_pdf = await read(document)
 
     assert read_pdf == Read(
         data=document,
@@ -412,20 +412,20 @@ class Ear:
 
     def __init__(self, words: str) -> None:
         self.words = words
-        self.heard: list[tuple[str, str]] = []
+        self.heard: list[str] = []
 
-    async def transcribe(self, data: bytes, media_type: str, language: str) -> str:
-        self.heard.append((media_type, language))
+    async def transcribe(self, data: bytes, media_type: str) -> str:
+        self.heard.append(media_type)
         return self.words
 
 
 async def test_of_a_voice_message_what_was_said_is_its_text() -> None:
     ear = Ear(" Halo, apa kabar? ")
 
-    voice = await FileReader(ear).read(VOICE, "voice.oga", "application/octet-stream", "id")
+    voice = await FileReader(ear).read(VOICE)
 
     assert voice == Read(data=VOICE, media_type="audio/ogg", text="Halo, apa kabar?")
-    assert ear.heard == [("audio/ogg", "id")]
+    assert ear.heard == ["audio/ogg"]
 
 
 async def test_where_nothing_is_heard_the_recording_is_refused() -> None:
@@ -450,7 +450,7 @@ async def test_without_a_transcriber_a_voice_message_is_refused_with_the_reason(
     ],
 )
 async def test_a_recording_is_told_by_its_bytes(beginning: bytes, media_type: str) -> None:
-    voice = await FileReader(Ear("ya")).read(beginning + bytes(50), "voice.txt", "text/plain", "")
+    voice = await FileReader(Ear("ya")).read(beginning + bytes(50))
 
     assert voice.media_type == media_type
 

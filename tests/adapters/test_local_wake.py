@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.adapters.local_wake import FIRST_PAUSE, LONGEST_PAUSE, MOST_FAILURES, LocalWake
-from bot.errors import Busy, StoreUnavailable
+from bot.errors import Retry, StoreUnavailable
 from tests.clock import FakeClock
 
 
@@ -65,7 +65,7 @@ async def idle(wake: LocalWake) -> None:
 
 
 async def test_a_wake_runs_the_conversation_once(clock: FakeClock) -> None:
-    run, calls = failing(0, Busy())
+    run, calls = failing(0, Retry())
     wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     await idle(wake)
@@ -88,7 +88,7 @@ async def test_wakes_during_a_run_are_one_more_run_after_it(clock: FakeClock) ->
 
 
 async def test_wakes_before_a_run_begins_are_one_run(clock: FakeClock) -> None:
-    run, calls = failing(0, Busy())
+    run, calls = failing(0, Retry())
     wake = LocalWake(run, clock, at_once=8)
     for reason in ("1", "2", "3"):
         await wake.wake("a", reason)
@@ -117,7 +117,7 @@ async def test_what_is_not_finished_is_tried_again_after_growing_pauses(clock: F
     async def run(conversation: str) -> float | None:
         calls.append(clock.now())
         if len(calls) <= 7 and outcome == "raises Retry":
-            raise Busy("somebody else is at it")
+            raise Retry("somebody else is at it")
         return None if len(calls) > 7 else 0
 
     wake = LocalWake(run, clock, at_once=8)
@@ -166,7 +166,7 @@ async def test_a_pause_holds_up_nobody_else(clock: FakeClock) -> None:
 
 
 async def test_a_wake_during_a_pause_is_covered_by_the_next_try(clock: FakeClock) -> None:
-    run, calls = failing(1, Busy())
+    run, calls = failing(1, Retry())
     wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "1")
     await clock.next_sleep()
@@ -252,7 +252,7 @@ async def test_stopping_lets_a_run_end_in_its_grace_and_starts_no_other(clock: F
 
 
 async def test_stopping_does_not_wait_for_pauses(clock: FakeClock) -> None:
-    run, _ = failing(9, Busy())
+    run, _ = failing(9, Retry())
     wake = LocalWake(run, clock, at_once=8)
     await wake.wake("a", "x")
     await clock.next_sleep()
@@ -281,7 +281,7 @@ async def test_a_run_longer_than_the_grace_is_cancelled(clock: FakeClock) -> Non
 
 
 async def test_a_wake_after_stopping_is_refused_so_that_nobody_counts_on_it(clock: FakeClock) -> None:
-    run, calls = failing(0, Busy())
+    run, calls = failing(0, Retry())
     wake = LocalWake(run, clock, at_once=8)
     await wake.stop(0)
     with pytest.raises(StoreUnavailable):

@@ -36,30 +36,27 @@ async def service(
 async def refusal(refused: Refused) -> Exception:
     async with service(lambda recording: refused) as (_, transcription):
         with pytest.raises((FileRefused, SendLater)) as caught:
-            await transcription.transcribe(VOICE, "audio/ogg", "")
+            await transcription.transcribe(VOICE, "audio/ogg")
     return caught.value
 
 
 async def test_what_is_said_comes_back_and_the_recording_arrives_unchanged() -> None:
     async with service(lambda recording: "Halo, apa kabar?") as (server, transcription):
-        assert await transcription.transcribe(VOICE, "audio/ogg", "id-ID") == "Halo, apa kabar?"
+        assert await transcription.transcribe(VOICE, "audio/ogg") == "Halo, apa kabar?"
 
-    assert server.heard == [Recording("recording.ogg", VOICE, MODEL, language="id")]
+    assert server.heard == [Recording("recording.ogg", VOICE, MODEL)]
 
 
-@pytest.mark.parametrize(
-    ("language", "hint"), [("en-GB", "en"), ("ID", "id"), ("", ""), ("fil", ""), ("zh-hans", "zh"), ("x-klingon", "")]
-)
-async def test_the_language_is_a_hint_where_it_has_a_code_that_services_know(language: str, hint: str) -> None:
+async def test_its_ending_names_the_format() -> None:
     async with service() as (server, transcription):
-        await transcription.transcribe(VOICE, "audio/mpeg", language)
+        await transcription.transcribe(VOICE, "audio/mpeg")
 
-    assert [(heard.name, heard.language) for heard in server.heard] == [("recording.mp3", hint)]
+    assert [heard.name for heard in server.heard] == ["recording.mp3"]
 
 
 async def test_a_voice_message_is_read_with_it() -> None:
     async with service(lambda recording: "Besok jam tujuh.") as (_, transcription):
-        voice = await FileReader(transcription).read(VOICE, "voice.oga", "audio/ogg", "id")
+        voice = await FileReader(transcription).read(VOICE)
 
     assert (voice.media_type, voice.text, voice.data) == ("audio/ogg", "Besok jam tujuh.", VOICE)
 
@@ -101,7 +98,7 @@ async def test_a_wrong_key_or_model_is_the_owner_s_to_mend_and_no_key_is_told(ca
     for key, model in (("sk-wrong-key-000001", MODEL), ("", MODEL), (KEY, "whisper-9")):
         async with service(key=key, model=model) as (server, transcription):
             with pytest.raises(FileRefused, match="its owner has to look into it"):
-                await transcription.transcribe(VOICE, "audio/ogg", "")
+                await transcription.transcribe(VOICE, "audio/ogg")
         assert server.heard == []
     assert "sk-wrong" not in caplog.text
     assert "code=<invalid_api_key>" in caplog.text
@@ -110,7 +107,7 @@ async def test_a_wrong_key_or_model_is_the_owner_s_to_mend_and_no_key_is_told(ca
 async def test_a_format_that_the_service_does_not_know_is_refused() -> None:
     async with service() as (_, transcription):
         with pytest.raises(FileRefused, match="can not make anything of it"):
-            await transcription.transcribe(VOICE, "audio/amr", "")
+            await transcription.transcribe(VOICE, "audio/amr")
 
 
 @pytest.mark.parametrize("body", ["<!doctype html>", '{"text": null}', "\xff"])
@@ -121,7 +118,7 @@ async def test_an_answer_that_is_no_transcription_is_the_owner_s_to_mend(body: s
     async with serve(Starlette(routes=[Route("/v1/audio/transcriptions", page, methods=["POST"])])) as url:
         transcription = Transcription(f"{url}/v1", KEY, MODEL)
         with pytest.raises(FileRefused, match="its owner has to look into it"):
-            await transcription.transcribe(VOICE, "audio/ogg", "")
+            await transcription.transcribe(VOICE, "audio/ogg")
         await transcription.close()
 
 
@@ -131,7 +128,7 @@ async def test_a_service_that_is_not_there_is_worth_another_try() -> None:
     transcription = Transcription(f"{url}/v1", KEY, MODEL)
 
     with pytest.raises(SendLater, match="ConnectError"):
-        await transcription.transcribe(VOICE, "audio/ogg", "")
+        await transcription.transcribe(VOICE, "audio/ogg")
     await transcription.close()
 
 
@@ -150,7 +147,7 @@ async def test_a_connection_that_was_dropped_meanwhile_is_made_again() -> None:
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         transcription = Transcription(f"http://127.0.0.1:{port}/v1", KEY, MODEL)
-        assert await transcription.transcribe(VOICE, "audio/ogg", "") == "ya"
+        assert await transcription.transcribe(VOICE, "audio/ogg") == "ya"
         await transcription.close()
     assert len(connections) == 2
 
@@ -158,7 +155,7 @@ async def test_a_connection_that_was_dropped_meanwhile_is_made_again() -> None:
 async def test_a_voice_message_that_can_not_be_heard_at_the_moment_is_refused_with_what_to_do() -> None:
     async with service(lambda recording: Refused(503, "overloaded")) as (_, transcription):
         with pytest.raises(FileRefused, match="sent again in a few minutes"):
-            await FileReader(transcription).read(VOICE, "", "", "")
+            await FileReader(transcription).read(VOICE)
 
 
 async def test_a_service_that_never_answers_is_not_waited_for() -> None:
@@ -171,7 +168,7 @@ async def test_a_service_that_never_answers_is_not_waited_for() -> None:
     async with serve(Transcriptions(hear).app) as url:
         transcription = Transcription(f"{url}/v1", KEY, MODEL, timeout=httpx2.Timeout(0.2))
         with pytest.raises(SendLater, match="Timeout"):
-            await transcription.transcribe(VOICE, "audio/ogg", "")
+            await transcription.transcribe(VOICE, "audio/ogg")
         await transcription.close()
         never.set()
 
@@ -179,7 +176,7 @@ async def test_a_service_that_never_answers_is_not_waited_for() -> None:
 async def test_a_server_of_one_s_own_may_want_no_key() -> None:
     async with serve(Transcriptions(lambda recording: "ya").app) as url:
         transcription = Transcription(f"{url}/v1", "", MODEL)
-        assert await transcription.transcribe(VOICE, "audio/ogg", "") == "ya"
+        assert await transcription.transcribe(VOICE, "audio/ogg") == "ya"
         await transcription.close()
 
 

@@ -9,6 +9,7 @@ Source: docs.slack.dev/apis/events-api, docs.slack.dev/interactivity, docs.slack
 import hashlib
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -88,13 +89,13 @@ def _happened(event: Json, workspace: Workspace) -> Inbound | None:
         case "message" | "app_mention":
             return _written(event, event, workspace, kind="message")
         case "app_home_opened" if event.get("tab") in ("home", "messages", None):
-            return _opened(event, workspace)
+            return _noticed(event, workspace, "opened")
         case "assistant_thread_started":
             thread = object_at(event, "assistant_thread")
             where = {"user": thread.get("user_id"), "channel": thread.get("channel_id")}
-            return _opened({**event, **where, "thread_ts": thread.get("thread_ts")}, workspace)
+            return _noticed({**event, **where, "thread_ts": thread.get("thread_ts")}, workspace, "opened")
         case "agent_session_stopped":
-            return _stopped(event, workspace)
+            return _noticed(event, workspace, "stop")
     return None
 
 
@@ -140,34 +141,20 @@ def _edited(event: Json, workspace: Workspace) -> Inbound | None:
     return _written(event, message, workspace, kind="edit")
 
 
-def _opened(event: Json, workspace: Workspace) -> Inbound | None:
-    """Somebody opened the app's page, or its messages. ``event_ts`` comes with a point and without."""
+def _noticed(event: Json, workspace: Workspace, kind: Literal["opened", "stop"]) -> Inbound | None:
+    """Somebody opened the app's page or its messages, or pressed Slack's own Stop. ``event_ts`` comes with a point and
+    without. Source: docs.slack.dev/reference/events/agent_session_stopped."""
     channel, user, ts = text_at(event, "channel"), text_at(event, "user"), text_at(event, "event_ts")
     if not (channel and user and ts):
         return None
     ts = ts if "." in ts else f"{ts[:10]}.{ts[10:]}"
     return Inbound(
         place=_place(workspace.team, channel, text_at(event, "thread_ts")),
-        id=f"o{ts}",
+        id=f"{kind[0]}{ts}",
         order=ts,
         sender=Person(f"slack:{workspace.team}:{user}"),
         sent_at=_seconds(ts),
-        kind="opened",
-    )
-
-
-def _stopped(event: Json, workspace: Workspace) -> Inbound | None:
-    """Somebody pressed Slack's own Stop. Source: docs.slack.dev/reference/events/agent_session_stopped."""
-    channel, user, ts = text_at(event, "channel"), text_at(event, "user"), text_at(event, "event_ts")
-    if not (channel and user and ts):
-        return None
-    return Inbound(
-        place=_place(workspace.team, channel, text_at(event, "thread_ts")),
-        id=f"s{ts}",
-        order=ts,
-        sender=Person(f"slack:{workspace.team}:{user}"),
-        sent_at=_seconds(ts),
-        kind="stop",
+        kind=kind,
     )
 
 

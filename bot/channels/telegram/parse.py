@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bot.access import NEVER
 from bot.channels.fields import number_at, object_at, objects_at, text_at
 from bot.channels.telegram.rich import flattened, media
 from bot.messages import Attachment, Inbound, Json, Kind, Person, Place, Quote
@@ -22,8 +23,6 @@ GENERAL_TOPIC = 1
 """The forum topic that is the chat itself: a message sent with this thread id is refused."""
 
 ANONYMOUS_ADMIN = 1087968824
-SHARED_SENDERS = frozenset({ANONYMOUS_ADMIN, 136817688, 777000})
-"""Accounts that stand for many people: anonymous admins, channels, Telegram's own. Nobody can be told from them."""
 
 QUOTE_LIMIT = 4_000
 UNIT = 2
@@ -191,7 +190,7 @@ def _place(message: Json) -> Place | None:
 def _is_person(sender: Json) -> bool:
     """Bots are not answered: two of them would never stop."""
     number = number_at(sender, "id")
-    return number > 0 and sender.get("is_bot") is not True and number not in SHARED_SENDERS
+    return number > 0 and sender.get("is_bot") is not True and f"telegram:{number}" not in NEVER
 
 
 def _is_anonymous_admin(message: Json, place: Place) -> bool:

@@ -14,6 +14,7 @@ from telegram.error import Conflict, InvalidToken, TelegramError
 
 from bot.channels.telegram.parse import KINDS, Me, parse
 from bot.channels.telegram.send import FloodControl
+from bot.channels.telegram.webhook import UNKNOWN_TOKEN
 from bot.errors import ConfigError, StoreUnavailable
 from bot.messages import Inbound, Json
 from bot.ports import Clock
@@ -41,7 +42,7 @@ async def poll(bot: Bot, accept: Accept, clock: Clock, *, take_over: bool) -> No
                 "with: kabar run --take-over"
             ) from error
         except InvalidToken:
-            raise _unknown_token() from None
+            raise ConfigError(UNKNOWN_TOKEN) from None
         except (TelegramError, StoreUnavailable) as error:
             pause = error.retry_after if isinstance(error, FloodControl) else PAUSE
             logger.warning("error=<%s>, pause=<%.0f> | polling again later", type(error).__name__, pause)
@@ -63,14 +64,10 @@ async def _arrive(bot: Bot, take_over: bool) -> Me:
         if take_over:
             await bot.delete_webhook()
     except InvalidToken:
-        raise _unknown_token() from None
+        raise ConfigError(UNKNOWN_TOKEN) from None
     except TelegramError as error:
         raise ConfigError(f"Telegram can not be reached: {error.message}") from error
     return Me(account.id, account.username or "")
-
-
-def _unknown_token() -> ConfigError:
-    return ConfigError("Telegram does not know TELEGRAM_BOT_TOKEN. Copy it from @BotFather again.")
 
 
 async def _take(update: Json, me: Me, accept: Accept, bot: Bot) -> None:

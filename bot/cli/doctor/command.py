@@ -49,7 +49,7 @@ async def diagnosed(settings: Settings, wanted: Wanted, values: Mapping[str, str
     if wanted.stack:
         settings, found = await asyncio.to_thread(_deployed, wanted.stack, settings)
         url = url or found
-    settings, unread = await _with_secrets(settings, clock)
+    settings, unread = await _with_secrets(settings)
     here = situation(settings, url, deployed=bool(wanted.stack), now=clock.now())
     subjects = {
         "machine": local.examine_machine(settings, here),
@@ -85,7 +85,7 @@ def _deployed(stack: str, settings: Settings) -> tuple[Settings, str]:
     return bot_settings({**environment, "AWS_ENDPOINT_URL": settings.aws_endpoint_url}, settings.kabar_bot), url
 
 
-async def _with_secrets(settings: Settings, clock: Clock) -> tuple[Settings, list[Check]]:
+async def _with_secrets(settings: Settings) -> tuple[Settings, list[Check]]:
     """With those that lie in SSM, where a path to them is set."""
     if not settings.kabar_secrets_path:
         return settings, []

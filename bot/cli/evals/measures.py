@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from bot.budget import bill_of
 from bot.cli.evals.transcript import calls_in
 from bot.history import tool_calls
-from bot.messages import Answered, Asked, Bill, Ended, Entry, Json, Returned
+from bot.messages import Answered, Asked, Bill, Ended, Entry, Json, Returned, prompt_tokens
 from bot.toolkit import is_wrong
 
 NOT_RUN = "Not run: "
@@ -48,7 +48,7 @@ def measured(entries: Sequence[Entry], seconds: float) -> Measures:
     wrong = sum(map(is_wrong, errors))
     denied = sum(_is_denied(result) for result in errors)
     bill = sum(map(bill_of, entries), start=Bill())
-    prompt = bill.fresh + bill.cache_write + bill.cache_write_long + bill.cache_read
+    prompt = prompt_tokens(bill)
     return Measures(
         turns=sum(isinstance(entry, Asked) for entry in entries),
         model_calls=bill.calls,

@@ -40,7 +40,7 @@ from bot.messages import (
     Reply,
 )
 from bot.ports import Change, Manner, Pace, Rendered, Upload
-from bot.profiles import change
+from bot.profiles import change, chat_key
 from bot.reminding import Reminders
 from bot.toolkit import Tool
 from bot.tools.files import TYPES
@@ -179,7 +179,7 @@ class Stage:
         for key, speaker in self._script.people.items():
             await change(self._bot.store, person_id(key), lambda known, by=speaker: _introduced(known, by))  # type: ignore[misc]
         for whose, facts in self._script.memory.items():
-            owner = person_id(whose) if whose in self._script.people else f"chat:{PLATFORM}:group-{whose}"
+            owner = person_id(whose) if whose in self._script.people else chat_key(f"{PLATFORM}:group-{whose}")
             await change(self._bot.store, owner, lambda known, them=facts: replace(known, facts=them))  # type: ignore[misc]
         reminders = Reminders(self._bot.store, _Unscheduled())
         for each in self._script.reminders:
@@ -265,7 +265,7 @@ class Stage:
         store = self._bot.store
         entries = {key: tuple(await store.record(key, 1)) for key in self.places}
         people = {key: await store.profile(person_id(key)) for key in self._script.people}
-        groups = {place.title: await store.profile(f"chat:{key}") for key, place in self.places.items() if place.group}
+        groups = {place.title: await store.profile(chat_key(key)) for key, place in self.places.items() if place.group}
         return Outcome(
             script=self._script,
             entries=entries,

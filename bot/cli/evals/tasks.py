@@ -40,7 +40,6 @@ DRAFTS = "drafts"
 CHECKS = "checks.py"
 """In the folder of all tasks: the functions that every task may name. Those of one task are in a file beside it, with
 the ending .py."""
-SETS = re.compile(r"[\w-]+")
 
 CheckFunction = Callable[..., list[str] | Awaitable[list[str]]]
 """Called with the Outcome and what the task says of it; returns what is wrong, a sentence each."""
