@@ -59,7 +59,7 @@ chaos: .venv/dev/.ready .venv/emulator/.ready ## Kill and repeat at every step, 
 	@.venv/dev/bin/python -m chaos
 
 .PHONY: load
-load: .venv/dev/.ready .venv/emulator/.ready ## Measure two hundred people at once, local and on the AWS emulator; prints JSON
+load: .venv/dev/.ready .venv/emulator/.ready ## Measure up to a thousand people at once, local and on AWS's emulator, a quarter of an hour: docs/load.md, and JSON
 	@.venv/dev/bin/python -m benchmarks load
 
 .PHONY: records

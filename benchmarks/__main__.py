@@ -1,12 +1,12 @@
-"""The measurements of this folder, as one JSON object, and the page that tells them: ``make bench``.
+"""The measurements of this folder, as one JSON object, and the pages that tell them: ``make bench``.
 
     python -m benchmarks            all but those that take long, and docs/performance.md
-    python -m benchmarks start      only these, and no page
+    python -m benchmarks start      only these, and no page but their own
     python -m benchmarks --page figures.json    only the page, of figures that were printed before
 
 A measurement is a module here without an underscore in its name, with ``def measure() -> dict``: figures by name, JSON
-values only. It may have ``def aims(figures) -> list[Aim]``, and ``def markdown(figures) -> str``: its section of the
-page.
+values only. It may have ``def aims(figures) -> list[Aim]``; ``def markdown(figures) -> str``, its section of the page;
+and ``TOLD_ON``, a page of its own.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 import benchmarks
-from benchmarks.performance_page import PAGE, page
+from benchmarks.performance_page import PERFORMANCE, Page, written
 
 ON_REQUEST = {"histories", "load", "misconfigured", "records", "rendering", "scale", "security"}
 """Take minutes: measured only where they are named."""
@@ -36,16 +36,14 @@ def main() -> None:
     known = {module.name for module in pkgutil.iter_modules(benchmarks.__path__) if "_" not in module.name}
     arguments = _arguments()
     if arguments.page:
-        run = json.loads(arguments.page.read_text())
-        _write(run)
+        _write(json.loads(arguments.page.read_text()))
         return
     if unknown := set(arguments.names) - known:
         sys.exit(f"There is no measurement {', '.join(sorted(unknown))}: choose from {', '.join(sorted(known))}.")
     names = arguments.names or [*FIRST, *sorted(known - ON_REQUEST - set(FIRST))]
     run = _measured(names)
     print(json.dumps(run, indent=2))
-    if not arguments.names:
-        _write(run)
+    _write(run, but=PERFORMANCE if arguments.names else None)
 
 
 def _arguments() -> argparse.Namespace:
@@ -74,9 +72,12 @@ def _measured(names: Sequence[str]) -> dict[str, Any]:
     return {"machine": machine, "took_s": took, **figures}
 
 
-def _write(run: dict[str, Any]) -> None:
-    modules = {name: _module(name) for name in run["took_s"]}
-    PAGE.write_text(page(run, modules, run["machine"]))
+def _write(run: dict[str, Any], but: Page | None = None) -> None:
+    pages: dict[Page, dict[str, ModuleType]] = {}
+    for name in run["took_s"]:
+        pages.setdefault(getattr(_module(name), "TOLD_ON", PERFORMANCE), {})[name] = _module(name)
+    for page in pages.keys() - {but}:
+        page.path.write_text(written(page, run, pages[page], run["machine"]))
 
 
 def _module(name: str) -> ModuleType:

@@ -1,10 +1,11 @@
-"""``docs/performance.md``: aims and whether they hold, then a section of each measurement that has one.
+"""``docs/performance.md`` and pages like it: aims and whether they hold, then a section of each measurement.
 
-Nothing on it is written by hand; the same figures always make the same page.
+Nothing on them is written by hand; the same figures always make the same page.
 """
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,12 +13,22 @@ from msgspec import Struct
 
 from scripts.imports import ROOT
 
-PAGE = ROOT / "docs" / "performance.md"
-ABOUT = """\
-Written by `make bench` and by nothing else: measured on this machine, with stand-ins on it for AWS, Telegram, Slack and
-the model. Milliseconds depend on the machine and on what else it does; ratios hardly do, and counts not at all. `make
-bench` prints the same figures as JSON.
-"""
+DOCS = ROOT / "docs"
+ABOUT = """
+    Written by `{command}` and by nothing else: measured on this machine, with stand-ins on it for AWS, Telegram, Slack
+    and the model. Milliseconds depend on the machine and on what else it does; ratios hardly do, and counts not at all.
+    `{command}` prints the same figures as JSON."""
+
+
+class Page(Struct, frozen=True):
+    """Where it lies, what it is called, and what prints its figures."""
+
+    path: Path
+    title: str
+    command: str
+
+
+PERFORMANCE = Page(DOCS / "performance.md", "Performance", "make bench")
 
 
 class Aim(Struct, frozen=True):
@@ -42,10 +53,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def section(title: str, words: str, *parts: str) -> str:
     """``words`` may be wrapped as they like."""
-    return "\n\n".join([f"## {title}", textwrap.fill(" ".join(words.split()), 120), *parts])
+    return "\n\n".join([f"## {title}", _filled(words), *parts])
 
 
-def page(figures: Mapping[str, Any], modules: Mapping[str, ModuleType], machine: Mapping[str, Any]) -> str:
+def written(
+    page: Page, figures: Mapping[str, Any], modules: Mapping[str, ModuleType], machine: Mapping[str, Any]
+) -> str:
     """``figures`` and ``modules`` are those of each measurement, by its name; ``machine`` is told as it is."""
     aims = [aim for name, module in modules.items() if hasattr(module, "aims") for aim in module.aims(figures[name])]
     judged = [(aim.what, aim.wanted, aim.measured, "yes" if aim.holds else "**no**") for aim in aims]
@@ -53,14 +66,18 @@ def page(figures: Mapping[str, Any], modules: Mapping[str, ModuleType], machine:
         module.markdown(figures[name]).strip() for name, module in modules.items() if hasattr(module, "markdown")
     ]
     parts = [
-        "# Performance",
-        ABOUT.strip(),
+        f"# {page.title}",
+        _filled(ABOUT.format(command=page.command)),
         table(["machine", ""], [(name, str(value)) for name, value in machine.items()]),
         "## Aims",
         table(["what", "wanted", "measured", "holds"], judged),
         *sections,
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _filled(words: str) -> str:
+    return textwrap.fill(" ".join(words.split()), 120)
 
 
 def _cell(value: Any) -> str:

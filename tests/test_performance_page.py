@@ -9,7 +9,7 @@ import pytest
 
 import benchmarks
 from benchmarks.__main__ import FIRST, ON_REQUEST
-from benchmarks.performance_page import Aim, at_most, page, section, table
+from benchmarks.performance_page import PERFORMANCE, Aim, at_most, section, table, written
 
 MEASUREMENTS = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if "_" not in module.name)
 
@@ -25,7 +25,7 @@ def test_an_aim_that_is_missed_stands_out_among_those_that_hold() -> None:
     def aims(figures: Any) -> list[Aim]:
         return [at_most("a start", 1.3, figures["start"], " s"), at_most("a stop", 2, figures["stop"], " s")]
 
-    told = page({"x": {"start": 1.25, "stop": 2.5}}, {"x": measurement(aims=aims)}, {"processors": 2})
+    told = written(PERFORMANCE, {"x": {"start": 1.25, "stop": 2.5}}, {"x": measurement(aims=aims)}, {"processors": 2})
 
     assert "| a start | at most 1.3 s | 1.25 s | yes |" in told
     assert "| a stop | at most 2 s | 2.5 s | **no** |" in told
@@ -39,7 +39,7 @@ def test_a_measurement_says_its_own_section_of_its_own_figures() -> None:
         "second": measurement(markdown=lambda figures: f"## Second\n\n{figures['b']}"),
     }
 
-    told = page({"first": {"a": "A"}, "silent": {}, "second": {"b": "B"}}, modules, {})
+    told = written(PERFORMANCE, {"first": {"a": "A"}, "silent": {}, "second": {"b": "B"}}, modules, {})
 
     assert told.endswith("## First\n\nA\n\n## Second\n\nB\n")
 
