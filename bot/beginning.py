@@ -146,12 +146,11 @@ class Beginnings:
             self._store.record(head.conversation, head.since),
         )
         messages, edits = with_edits(known)
-        question = await self._question(messages, head, [each.entry for each in window])
-        if isinstance(question, Nothing):
-            return replace(question, done=(*question.done, *_keys([*edits, *ignored])))
-        if not isinstance(question, Question):
-            return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
-        question = replace(question, used=(*question.used, *edits, *ignored))
+        begun = await self._question(messages, head, [each.entry for each in window])
+        begun = begun or Nothing(head, done=(messages[0].key,))
+        if isinstance(begun, Nothing):
+            return replace(begun, done=(*begun.done, *_keys([*edits, *ignored])))
+        question = replace(begun, used=(*begun.used, *edits, *ignored))
         with about(turn=question.inbox[0].reference):
             journal = await self._admitted(question, head, window, profiles)
         if journal is None:
@@ -199,8 +198,8 @@ class Beginnings:
 
     async def _question(
         self, inbox: Sequence[Inbound], head: Head, entries: Sequence[Entry]
-    ) -> Question | Nothing | tuple[Entry, ...] | None:
-        """What the first item begins: a turn, or nothing but what is to be remembered of it."""
+    ) -> Question | Nothing | None:
+        """What the first item begins: a turn, or nothing but what is left to settle; None where that is it alone."""
         first = inbox[0]
         match first.kind:
             case "tap":
@@ -277,7 +276,7 @@ class Beginnings:
                 return Question((note,), Told(say("let_in", note.sender.language)))
         return None
 
-    async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | tuple[Entry, ...] | None:
+    async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | Nothing | None:
         """A button of ours: what it is for stands before the colon, what it is about behind."""
         word, _, about = tap.data.partition(":")
         if not tap.sender.role:
@@ -295,7 +294,9 @@ class Beginnings:
                 return Question(said=(typed,), told=told, taken=(tap,), edits=edits)
             case "vote":
                 way, _, turn = about.partition(":")
-                return (Voted(turn, tap.sender.id, good=way == "up"),) if way in ("up", "down") and turn else None
+                if way not in ("up", "down") or not turn:
+                    return None
+                return Nothing(head, done=(tap.key,), entries=(Voted(turn, tap.sender.id, good=way == "up"),))
         asked = asked_in(about, entries)
         if asked is None or not any(tap.sender.id == said.sender.id for said in asked.said):
             return None

@@ -9,6 +9,7 @@ Limits are counted in fixed stretches of time in UTC: days, months, and minutes 
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -158,8 +159,9 @@ def _anew(span: str, at: float, language: str) -> str:
     if left > timedelta(days=1):
         return say("in_days", language, days=str(left.days + 1), date=f"{midnight:%Y-%m-%d}")
     if left > timedelta(hours=1):
-        return say("in_hours", language, hours=str(round(left / timedelta(hours=1))))
-    return say("in_minutes", language, minutes=str(int(left / timedelta(minutes=1)) + 1))
+        return say("in_hours", language, hours=str(ceil(left / timedelta(hours=1))))
+    minutes = int(left / timedelta(minutes=1)) + 1
+    return say("in_minute" if minutes == 1 else "in_minutes", language, minutes=str(minutes))
 
 
 def bill_of(entry: Entry) -> Bill:

@@ -14,6 +14,7 @@ from bot.memory import Memory
 from bot.messages import (
     Answered,
     Approval,
+    Asked,
     Bill,
     ChatSettings,
     Ended,
@@ -214,7 +215,7 @@ class Journal:
             turn = self._timed(self._billed(*((summary,) if summary else ())))
             usual = lately(self.head.settings.turn_cost, turn.total.cost)
             settings = replace(self.head.settings, closed=closed, turn_cost=usual)
-            spend = self._budget.settle(turn, self.head.conversation, cut=self._was_stopped())
+            spend = self._budget.settle(turn, self.head.conversation, cut=self._was_cut(closed=closed))
             await self._commit(
                 Change(
                     entries=(summary,) if summary else (),
@@ -271,10 +272,10 @@ class Journal:
         turn, spend = self._budget.reserve(turn, self.head.conversation, more)
         await self._commit(Change(turn=turn, spend=spend))
 
-    def _was_stopped(self) -> bool:
-        """In the middle of a call, whose cost nobody tells."""
-        own = self.own()
-        return bool(own) and isinstance(own[-1], Ended) and own[-1].why == "stopped"
+    def _was_cut(self, *, closed: bool) -> bool:
+        """In the middle of a model call, whose cost nobody tells: by a person, or as the chat was closed."""
+        last = self.own()[-1]
+        return (isinstance(last, Ended) and last.why == "stopped") or (closed and isinstance(last, Asked | Returned))
 
     async def release(self, **changes: Any) -> None:
         """Give the conversation free with its turn, so changed, still open: another invocation goes on."""

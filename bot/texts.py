@@ -337,6 +337,7 @@ _TEXTS = {
     ),
     "in_days": ("in {days} days, on {date} at 00:00 UTC", "dalam {days} hari, pada {date} pukul 00.00 UTC"),
     "in_hours": ("in {hours} hours, at 00:00 UTC", "dalam {hours} jam, pada pukul 00.00 UTC"),
+    "in_minute": ("in 1 minute, at 00:00 UTC", "dalam 1 menit, pada pukul 00.00 UTC"),
     "in_minutes": ("in {minutes} minutes, at 00:00 UTC", "dalam {minutes} menit, pada pukul 00.00 UTC"),
     "usage": (
         "**Usage** (days and months in UTC, prices of {date})",

@@ -176,7 +176,8 @@ def at(*moment: int) -> float:
     ("now", "when"),
     [
         (at(2026, 11, 30, 18, 10), "in 6 hours, at 00:00 UTC"),
-        (at(2026, 11, 30, 23, 59, 30), "in 1 minutes, at 00:00 UTC"),
+        (at(2026, 11, 30, 22, 50), "in 2 hours, at 00:00 UTC"),
+        (at(2026, 11, 30, 23, 59, 30), "in 1 minute, at 00:00 UTC"),
         (at(2026, 11, 30, 0, 0), "in 24 hours, at 00:00 UTC"),
     ],
 )

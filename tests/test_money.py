@@ -19,6 +19,7 @@ from bot.agent import Limits
 from bot.budget import FIRST, Budget
 from bot.clock import SystemClock
 from bot.deadline import Deadline
+from bot.errors import ChatClosed
 from bot.messages import Attachment, Bill, Counter, Inbound, Place, Spent
 from bot.ports import Store
 from bot.toolkit import Toolbox
@@ -126,6 +127,14 @@ async def test_what_was_reserved_and_not_used_is_free_again(path: Path) -> None:
             await bot.wakes()
         assert bot.channel.shown == ["Yes."] * 3
         assert (await spent_by_all(bot.store)).amount == 3 * PRICE
+
+
+async def test_an_answer_that_a_closed_chat_cuts_off_is_paid_for_as_it_was_reserved(path: Path) -> None:
+    async with bot_on(path, reply(text("Yes, and more."), pace=0.1), budget=Budget(day=10**9), clock=Noon()) as bot:
+        bot.channel.faults["send"] = [ChatClosed("blocked by the user")]
+        await bot.hears(heard())
+        await bot.wakes()
+        assert (await spent_by_all(bot.store)).amount == FIRST
 
 
 async def test_a_turn_cut_by_a_kill_is_neither_paid_for_twice_nor_forgotten(path: Path) -> None:

@@ -32,9 +32,9 @@ log = logging.getLogger(__name__)
 
 class Transcriber(Protocol):
     async def transcribe(self, data: bytes, media_type: str) -> str:
-        """What is said in a recording, "" where nothing is. ``media_type`` is what its bytes are. Told is
-        no language: an app's is often not its owner's, and forces the transcriber. Raises FileRefused, or SendLater
-        where it is worth another try."""
+        """What is said in a recording, "" where nothing is. ``media_type`` is what its bytes are. It is given no
+        language: an app's is often not its owner's, and forces the transcriber. Raises FileRefused, or SendLater where
+        it is worth another try."""
 
 
 class FileReader:
