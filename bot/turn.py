@@ -34,6 +34,7 @@ from bot.errors import (
     Retry,
     SendError,
     StoreUnavailable,
+    TokenGone,
 )
 from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
@@ -56,6 +57,7 @@ log = logging.getLogger(__name__)
 LEASE = 45.0  # seconds: a dead worker's conversation goes on within a minute
 RENEW_EVERY = 15.0
 LOOK_EVERY = 1.0  # seconds between two looks into the inbox of a running turn: /stop must act within two
+TOKEN_AGAIN = 60.0  # seconds until an owner may have stored another token: secrets are read once a minute
 
 
 class Outcome(Struct, frozen=True):
@@ -151,6 +153,8 @@ class Turns:
             log.warning("error=<%s> | nothing can be sent here any more", error)
             turn_ended(await journal.end(closed=True), "closed", self._clock.now())
             return Outcome()
+        except TokenGone as error:
+            return await self._wait_for_token(journal, error)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -169,6 +173,12 @@ class Turns:
         if turn.approvals and left:  # what ended the waiting has spent its wake on that
             await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
+
+    async def _wait_for_token(self, journal: Journal, error: TokenGone) -> Outcome:
+        """What there is to say is kept until the owner has stored a token that is good."""
+        log.error("error=<%s> | the platform takes our token no more, the answer waits for another", error)
+        await journal.release(failures=0)  # the fault is not the turn's
+        return Outcome(again_in=TOKEN_AGAIN)
 
     async def _is_waiting(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> bool:
         """Think, until there is an answer, or nothing more to do without a person's word."""
@@ -324,6 +334,8 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
+        except TokenGone as error:
+            return await self._wait_for_token(journal, error)
         except SendError as error:
             log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
         last, turn = journal.own()[-1], journal.turn
