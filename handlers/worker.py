@@ -50,6 +50,7 @@ log = logging.getLogger(__name__)
 
 HIDE = 60  # seconds
 HIDE_AGAIN_EVERY = 20.0
+LONGEST_HIDE = 12 * 3600 - 900  # SQS counts twelve hours from when a wake was received, an invocation ago
 RETRY_AFTER = 5.0
 
 
@@ -242,7 +243,7 @@ class Worker:
         await bench.rest()
         if outcome.again_in is None:
             return True
-        await self._hide(receipt, math.ceil(outcome.again_in))
+        await self._hide(receipt, min(math.ceil(outcome.again_in), LONGEST_HIDE))
         return False
 
     async def close(self) -> None:
