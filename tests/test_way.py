@@ -303,9 +303,9 @@ async def test_a_request_without_any_header_is_refused_like_one_without_a_proof(
 ) -> None:
     async with way_of(aws, monkeypatch) as way:
         for path in ("/telegram", "/slack/events"):
-            for none in ({"headers": None}, {"headers": {}}):
-                answer = await way.cloud.call_webhook({**http_event(path, UPDATE, PROVED), **none})
-                assert answer["statusCode"] == 401
+            event = http_event(path, UPDATE, PROVED)
+            assert (await way.cloud.call_webhook({**event, "headers": None}))["statusCode"] == 401
+            assert (await way.cloud.call_webhook({**event, "headers": {}}))["statusCode"] == 401
         assert way.cloud.items() == []
 
 

@@ -533,7 +533,8 @@ def rings(name: str, seen: Iterable[tuple[int, float]]) -> bool:
         "GreaterThanOrEqualToThreshold",
         "notBreaching",
     )
-    wanted, among = alarm.get("DatapointsToAlarm", alarm["EvaluationPeriods"]), alarm["EvaluationPeriods"]
+    among: int = alarm["EvaluationPeriods"]
+    wanted = int(alarm.get("DatapointsToAlarm") or among)
     ends = breaching[wanted - 1 :]
     return any(end - begin < among for begin, end in zip(breaching, ends, strict=False))
 
