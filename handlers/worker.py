@@ -32,7 +32,7 @@ from bot.logs import about
 from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
-from bot.tasks import first_of
+from bot.tasks import first_of, uncut
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
 from handlers.aws import CONFIG, Aws, Secrets
@@ -259,7 +259,7 @@ class Worker:
 
     async def _keep_hidden(self, receipt: str | None) -> None:
         while True:
-            await self._hide(receipt, HIDE)
+            await uncut(self._hide(receipt, HIDE))  # or it might come after the last word on when the wake returns
             await asyncio.sleep(HIDE_AGAIN_EVERY)
 
     async def _hide(self, receipt: str | None, seconds: int) -> None:
