@@ -12,7 +12,7 @@ Whatever cuts this, the next wake of the conversation finds the head and the rec
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ from bot.errors import (
     ChatClosed,
     ChatMoved,
     ConfigError,
+    KabarError,
     ModelError,
     ModelUnavailable,
     Retry,
@@ -116,7 +117,7 @@ class Turns:
             head = await self._claim(conversation)
             if head is None:
                 return Outcome(again_in=LEASE / 3)
-            return await first_of(self._work(head, deadline), self._keep_lease(head))
+            return await self._held(head, self._work(head, deadline))
 
     async def give_up(self, conversation: str) -> Outcome:
         """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
@@ -127,7 +128,7 @@ class Turns:
             head = await self._claim(conversation)
             if head is None:
                 raise Retry("Somebody is still at it.")
-            return await first_of(self._give_up(head), self._keep_lease(head))
+            return await self._held(head, self._give_up(head))
 
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
@@ -372,6 +373,15 @@ class Turns:
         if inbound.kind == "tap":
             return inbound.data == f"stop:{journal.turn.id}" and inbound.sender.id == journal.turn.asker.id
         return inbound.kind == "stop" or (inbound.kind == "message" and inbound.command == "stop")
+
+    async def _held(self, head: Head, work: Awaitable[Outcome]) -> Outcome:
+        """Where it fails the lease ends at once: only who died keeps others waiting for its end."""
+        try:
+            return await first_of(work, self._keep_lease(head))
+        except Exception:
+            with suppress(KabarError):  # it may be the store that fails, or the lease another worker's
+                await self._store.renew(head, int(self._clock.now() * 1000))
+            raise
 
     async def _keep_lease(self, head: Head) -> None:
         while True:

@@ -11,9 +11,19 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Limits
 from bot.budget import day_of
 from bot.clock import SystemClock
-from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain, TokenGone
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    LeaseLost,
+    MessageGone,
+    SendLater,
+    SendRefused,
+    SendUncertain,
+    StoreUnavailable,
+    TokenGone,
+)
 from bot.intake import sweep
-from bot.messages import Answered, Counter, Ended, Person, Place, Returned
+from bot.messages import Answered, Asked, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.toolkit import Toolbox, tool
 from bot.turn import TOKEN_AGAIN, Outcome
@@ -593,6 +603,21 @@ async def test_a_message_the_person_deleted_is_sent_anew(path: Path) -> None:
         await bot.hears(inbound())
         await bot.wakes()
         assert bot.channel.shown[-1] == "Hello there."
+
+
+async def test_what_failed_goes_on_with_the_next_wake_and_not_when_its_lease_is_over(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.store.fails_at = lambda change: any(isinstance(entry, Asked) for entry in change.entries)
+        await bot.hears(inbound())
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                await bot.wakes()
+        bot.store.fails_at = lambda change: change.release
+        with pytest.raises(StoreUnavailable):
+            await bot.wakes()
+        bot.store.fails_at = lambda change: False
+        assert await bot.wakes() == Outcome()
+        assert (bot.channel.shown, len(bot.model.requests)) == (["Hello."], 1)
 
 
 async def test_a_closed_chat_ends_the_turn_without_more_cost(path: Path) -> None:
