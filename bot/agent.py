@@ -331,7 +331,9 @@ class Agent:
         if tool is None or call["id"] in answered.reply.spoiled:
             return False
         reaches_out = tool.outward and not self._is_known(tool, call, journal)
-        tainted = reaches_out and comes_tainted(journal.turn, journal.own(), self._toolbox)
+        # What wants an address opened may have been read in an earlier turn, to be obeyed in this one.
+        seen = journal.witnessed() if tool.anywhere else journal.own()
+        tainted = reaches_out and comes_tainted(journal.turn, seen, self._toolbox)
         asker = journal.turn.asker
         closed = self.gate.is_closed(tool, call["input"], asker, journal.settings, self._clock.now(), tainted=tainted)
         return closed and self._toolbox.can_run(call)

@@ -24,6 +24,7 @@ from bot.messages import (
     Numbered,
     Person,
     Returned,
+    Summary,
     Turn,
 )
 from bot.notes import words_of
@@ -101,10 +102,13 @@ def waited_for(turn: Turn) -> list[Approval]:
 
 
 def is_tainted(own: Sequence[Entry], toolbox: Toolbox) -> bool:
-    """Whether a turn has read what somebody other than its asker wrote: a quote, a file, a page, a server's prompt.
-    Calls of its last reply have returned nothing yet, so they were made before."""
+    """Whether in these entries, a turn's or all that is shown, was read what somebody other than the asker wrote: a
+    quote, a file, a page, a server's prompt, or a summary of what may have been that. Calls of the last reply have
+    returned nothing yet, so they were made before."""
     returned = {each["tool_use_id"]: each for entry in own if isinstance(entry, Returned) for each in entry.results}
     for entry in own:
+        if isinstance(entry, Summary):
+            return True
         said = entry.said if isinstance(entry, Asked | Returned) else ()
         if any(map(_holds_others_words, said)):
             return True

@@ -418,7 +418,7 @@ class Delivery:
         mark = f"{self._journal.turn.id}.a{number}"
 
         async def send() -> str:
-            return await self._sent_files([upload], self._manner(mark))
+            return await self._sent_files([upload], [upload.name], self._manner(mark))
 
         await self._insist_on_sending(approval.file, mark, partial(self._set_asked, number, "file"), send, deadline)
 
@@ -499,7 +499,7 @@ class Delivery:
 
         async def send() -> str:
             uploads = [upload for file in batch if (upload := await self._upload(file))]
-            return await self._sent_files(uploads, self._manner(mark))
+            return await self._sent_files(uploads, [file.name for file in batch], self._manner(mark))
 
         await self._insist_on_sending(state, mark, partial(self._journal.set_files_part, index), send, deadline)
 
@@ -535,14 +535,15 @@ class Delivery:
                 uncertain = True
         await self._keep_id(keep, found)
 
-    async def _sent_files(self, uploads: Sequence[Upload], manner: Manner) -> str:
+    async def _sent_files(self, uploads: Sequence[Upload], names: Sequence[str], manner: Manner) -> str:
+        """``names`` are of all that was to be sent, also of what is kept no more."""
         try:
             if uploads:
                 return await self._channel.send_files(self._place, uploads, manner)
         except (SendRefused, MessageGone) as error:
             log.warning("error=<%s> | files were refused: %s", type(error).__name__, error)
-        names = ", ".join(upload.name for upload in uploads)
-        return await self._channel.send(self._place, Rendered(say("no_file", self._language, names=names)), manner)
+        sorry = say("no_file", self._language, names=", ".join(names))
+        return await self._channel.send(self._place, Rendered(sorry), manner)
 
     async def _upload(self, file: File) -> Upload | None:
         data = await self._blobs.get(file.blob)

@@ -15,6 +15,7 @@
     │   ├── SendRefused             this message can not be shown as it is (markup, length)
     │   ├── MessageGone             the message to edit is no longer there
     │   ├── ChatMoved               the group became a supergroup; carries its new chat id
+    │   ├── TokenGone               the platform takes our token no more: the owner must store another; nothing was done
     │   └── ChatClosed              blocked, kicked, deleted: nothing can ever be sent here
     ├── FileRefused               the answer: this attachment can not be had or read; says why
     ├── BudgetExceeded            whoever wanted to spend: a limit would be passed, nothing was stored
@@ -96,6 +97,10 @@ class ChatMoved(SendError):
     def __init__(self, message: str, chat: str) -> None:
         super().__init__(message)
         self.chat = chat
+
+
+class TokenGone(SendError):
+    pass
 
 
 class ChatClosed(SendError):

@@ -99,10 +99,10 @@ class Store(Protocol):
         """Where a conversation stands, for whoever only watches it; None where it never had a turn. Writes nothing."""
 
     async def inbox(self, conversation: str) -> list[Inbound]:
-        """Everything pending, in order. At most 100 at a time."""
+        """Everything pending, in order, but for what is damaged. At most 100 at a time."""
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
-        """The entries from ``since`` on, in order."""
+        """The entries from ``since`` on, in order, but for those that are damaged."""
 
     async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
         """Remember that a call started, or its result; False where the start is not the first we hear of the call.
@@ -181,7 +181,8 @@ class Archive(Store, Protocol):
     """A store that can be copied whole (bot/exporting.py); the same contract suite."""
 
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
-        """The entries from the number ``first`` to ``last``, in order: ``record``, a piece at a time."""
+        """The entries from the number ``first`` to ``last``, in order: ``record``, a piece at a time. Raises
+        ``msgspec.DecodeError`` where one is damaged: a copy without it would not be whole."""
 
     def every_conversation(self) -> AsyncIterator[str]:
         """The key of each conversation that has a head, once, in any order; perhaps of one that comes or goes.

@@ -1,4 +1,5 @@
-"""Stored values through the versions of Kabar: which one wrote a value, and how an older one's is read today. Pure.
+"""Stored values through the versions of Kabar: which one wrote a value, and how an older one's is read today. Pure, but
+for a line in the log where one is damaged.
 
 A stored value is JSON that ends with the number of the schema it was written in: ``{"text":"hi","v":2}``. The first
 schema wrote none. Reading brings a value from its schema to today's, one step of MIGRATIONS at a time; what
@@ -11,11 +12,12 @@ What a newer schema wrote is not touched: to read it raises NewerSchema, and a c
 Kabar wrote is claimed or changed by none that would drop what it does not know.
 """
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
-from msgspec import Struct, ValidationError, json
+from msgspec import DecodeError, Struct, ValidationError, json
 
 from bot.errors import NewerSchema
 from bot.messages import (
@@ -47,6 +49,8 @@ T = TypeVar("T", bound=Struct)
 _MARK = b',"v":%d}' % SCHEMA
 _MARKED = re.compile(rb'[{,]"v":(\d{1,9})\}$')
 
+log = logging.getLogger(__name__)
+
 
 class Kind(Struct, Generic[T], frozen=True):
     """One kind of stored value; its ``name`` is what MIGRATIONS call it by."""
@@ -59,6 +63,14 @@ class Kind(Struct, Generic[T], frozen=True):
         if data.endswith(_MARK):
             return self.decode(data)
         return self.read_from(schema_of(data), data)
+
+    def spared(self, data: bytes, of: str) -> T | None:
+        """The same; None where it is damaged, with a line in the log: one value of a conversation must not end it."""
+        try:
+            return self.read(data)
+        except DecodeError:
+            log.error("conversation=<%s> | a damaged %s is left out: kabar migrate --check names it", of, self.name)
+            return None
 
     def read_from(self, schema: int, data: bytes) -> T:
         """The same, of a value that does not say its schema itself."""

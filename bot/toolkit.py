@@ -168,7 +168,8 @@ class Tool:
     harm, so a call cut by a crash may run again. ``asks``: somebody must allow each call, or each whose arguments it is
     true of. ``outward``: it reaches beyond the conversation, so it asks once words of others were read; ``untrusted``:
     what it returns are such words. ``is_known`` tells whether a call of an outward tool reaches only what the
-    conversation named; it then need not ask. ``seconds`` and ``result_chars`` are its limits. ``context`` is the name
+    conversation named; it then need not ask. ``anywhere``: it reaches whatever address a call names, so words that were
+    read in earlier turns count too. ``seconds`` and ``result_chars`` are its limits. ``context`` is the name
     of the parameter that takes a ToolContext, "" where there is none. ``resumes``: it stores its own steps and goes on
     from there when it is called again, so what ends an invocation ends it too and is no failure of it; ``seconds`` is
     then what it needs to begin.
@@ -189,6 +190,7 @@ class Tool:
     outward: bool = False
     untrusted: bool = False
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None
+    anywhere: bool = False
     resumes: bool = False
 
     @property
@@ -214,6 +216,7 @@ def tool(
     outward: bool = False,
     untrusted: bool = False,
     is_known: Callable[[Json, Sequence[Entry]], bool] | None = None,
+    anywhere: bool = False,
     resumes: bool = False,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Tool]:
     """Make a Tool of an async function. Reads are repeatable, writes are not, unless it is said."""
@@ -246,6 +249,7 @@ def tool(
             outward=outward,
             untrusted=untrusted,
             is_known=is_known,
+            anywhere=anywhere,
             resumes=resumes,
         )
 

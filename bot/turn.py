@@ -29,11 +29,13 @@ from bot.errors import (
     ChatClosed,
     ChatMoved,
     ConfigError,
+    KabarError,
     ModelError,
     ModelUnavailable,
     Retry,
     SendError,
     StoreUnavailable,
+    TokenGone,
 )
 from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
@@ -57,6 +59,7 @@ log = logging.getLogger(__name__)
 LEASE = 45.0  # seconds: a dead worker's conversation goes on within a minute
 RENEW_EVERY = 15.0
 LOOK_EVERY = 1.0  # seconds between two looks into the inbox of a running turn: /stop must act within two
+TOKEN_AGAIN = 60.0  # seconds until an owner may have stored another token: secrets are read once a minute
 
 Show = Callable[[Delivery, Deadline], Awaitable[None]]
 """``Delivery.finish`` or ``Delivery.ask``."""
@@ -118,7 +121,7 @@ class Turns:
             head = await self._claim(conversation)
             if head is None:
                 return Outcome(again_in=LEASE / 3)
-            return await first_of(self._work(head, deadline), self._keep_lease(head))
+            return await self._held(head, self._work(head, deadline))
 
     async def give_up(self, conversation: str) -> Outcome:
         """The wake failed so often that nobody tries again: tell the person, and make room for what they say next.
@@ -129,7 +132,7 @@ class Turns:
             head = await self._claim(conversation)
             if head is None:
                 raise Retry("Somebody is still at it.")
-            return await first_of(self._give_up(head), self._keep_lease(head))
+            return await self._held(head, self._give_up(head))
 
     async def _claim(self, conversation: str) -> Head | None:
         return await self._store.claim(conversation, uuid.uuid4().hex, self._lease_end())
@@ -155,6 +158,8 @@ class Turns:
             log.warning("error=<%s> | nothing can be sent here any more", error)
             await self._end(journal, closed=True)
             return Outcome()
+        except TokenGone as error:
+            return await self._wait_for_token(journal, error)
         except OutOfTime:
             if delivery.flood_left:  # the next invocation would not know of it
                 await journal.release()
@@ -173,6 +178,12 @@ class Turns:
         if turn.approvals and left:  # what ended the waiting has spent its wake on that
             await self._wake.wake(head.conversation, f"{turn.id} was waited for")
         return Outcome()
+
+    async def _wait_for_token(self, journal: Journal, error: TokenGone) -> Outcome:
+        """What there is to say is kept until the owner has stored a token that is good."""
+        log.error("error=<%s> | the platform takes our token no more, the answer waits for another", error)
+        await journal.release(failures=0)  # the fault is not the turn's
+        return Outcome(again_in=TOKEN_AGAIN)
 
     async def _is_waiting(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> bool:
         """Think, until there is an answer, or nothing more to do without a person's word."""
@@ -326,6 +337,8 @@ class Turns:
         except Later as later:
             await journal.release()
             return Outcome(again_in=later.seconds)
+        except TokenGone as error:
+            return await self._wait_for_token(journal, error)
         except SendError as error:
             log.error("error=<%s> | the person could not be told: %s", type(error).__name__, error)
         await self._end(journal)
@@ -357,6 +370,15 @@ class Turns:
         if inbound.kind == "tap":
             return inbound.data == f"stop:{journal.turn.id}" and inbound.sender.id == journal.turn.asker.id
         return inbound.kind == "stop" or (inbound.kind == "message" and inbound.command == "stop")
+
+    async def _held(self, head: Head, work: Awaitable[Outcome]) -> Outcome:
+        """Where it fails the lease ends at once: only who died keeps others waiting for its end."""
+        try:
+            return await first_of(work, self._keep_lease(head))
+        except Exception:
+            with suppress(KabarError):  # it may be the store that fails, or the lease another worker's
+                await self._store.renew(head, int(self._clock.now() * 1000))
+            raise
 
     async def _keep_lease(self, head: Head) -> None:
         while True:

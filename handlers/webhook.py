@@ -205,6 +205,7 @@ def handler(event: Any, context: Invocation) -> Any:
         return run(_fire(function, due.get("bot", ""), due, context.invoked_function_arn))
     if event.get("sweep"):
         return run(_sweep(function, context.invoked_function_arn))
+    event = {**event, "headers": event.get("headers") or {}}  # a REST API sends null for none
     return function.http(event, cast(Any, context))
 
 

@@ -32,7 +32,7 @@ from bot.logs import about
 from bot.mcp.servers import Servers
 from bot.ports import Blobs
 from bot.sandbox.port import Sandbox
-from bot.tasks import first_of
+from bot.tasks import first_of, uncut
 from bot.toolkit import Tool
 from bot.turn import Outcome, Turns
 from handlers.aws import CONFIG, Aws, Secrets
@@ -50,6 +50,7 @@ log = logging.getLogger(__name__)
 
 HIDE = 60  # seconds
 HIDE_AGAIN_EVERY = 20.0
+LONGEST_HIDE = 12 * 3600 - 900  # SQS counts twelve hours from when a wake was received, an invocation ago
 RETRY_AFTER = 5.0
 
 
@@ -242,7 +243,7 @@ class Worker:
         await bench.rest()
         if outcome.again_in is None:
             return True
-        await self._hide(receipt, math.ceil(outcome.again_in))
+        await self._hide(receipt, min(math.ceil(outcome.again_in), LONGEST_HIDE))
         return False
 
     async def close(self) -> None:
@@ -258,7 +259,7 @@ class Worker:
 
     async def _keep_hidden(self, receipt: str | None) -> None:
         while True:
-            await self._hide(receipt, HIDE)
+            await uncut(self._hide(receipt, HIDE))  # or it might come after the last word on when the wake returns
             await asyncio.sleep(HIDE_AGAIN_EVERY)
 
     async def _hide(self, receipt: str | None, seconds: int) -> None:

@@ -11,12 +11,22 @@ from bot.adapters.sqlite_store import SQLiteStore
 from bot.agent import Limits
 from bot.budget import day_of
 from bot.clock import SystemClock
-from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    LeaseLost,
+    MessageGone,
+    SendLater,
+    SendRefused,
+    SendUncertain,
+    StoreUnavailable,
+    TokenGone,
+)
 from bot.intake import sweep
-from bot.messages import Answered, Counter, Ended, Person, Place, Returned
+from bot.messages import Answered, Asked, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.toolkit import Toolbox, tool
-from bot.turn import Outcome
+from bot.turn import TOKEN_AGAIN, Outcome
 from simulator.model_reply import Break, Refusal
 from simulator.script import call, overloaded, rate_limited, reply, text, thinking
 from tests.bots import (
@@ -595,11 +605,42 @@ async def test_a_message_the_person_deleted_is_sent_anew(path: Path) -> None:
         assert bot.channel.shown[-1] == "Hello there."
 
 
+async def test_what_failed_goes_on_with_the_next_wake_and_not_when_its_lease_is_over(path: Path) -> None:
+    async with bot_on(path, text("Hello.")) as bot:
+        bot.store.fails_at = lambda change: any(isinstance(entry, Asked) for entry in change.entries)
+        await bot.hears(inbound())
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                await bot.wakes()
+        bot.store.fails_at = lambda change: change.release
+        with pytest.raises(StoreUnavailable):
+            await bot.wakes()
+        bot.store.fails_at = lambda change: False
+        assert await bot.wakes() == Outcome()
+        assert (bot.channel.shown, len(bot.model.requests)) == (["Hello."], 1)
+
+
 async def test_a_closed_chat_ends_the_turn_without_more_cost(path: Path) -> None:
     async with bot_on(path, text("Hello.")) as bot:
         bot.channel.faults["send"] = [ChatClosed("blocked")] * 3
         await bot.hears(inbound())
         assert await bot.wakes() == Outcome()
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_an_answer_waits_for_the_owner_to_store_another_token_and_is_asked_for_once(path: Path) -> None:
+    async with bot_on(path, reply(text("Hello there."), pace=0.05)) as bot:
+        bot.channel.faults["send"] = [TokenGone("Unauthorized")] * 20
+        await bot.hears(inbound("hi", 1))
+        for _ in range(7):  # more often than a turn may fail
+            assert await bot.wakes() == Outcome(again_in=TOKEN_AGAIN)
+        assert await bot.turns.give_up(HERE.conversation) == Outcome(again_in=TOKEN_AGAIN)
+        bot.channel.faults.clear()
+        await bot.hears(inbound("still there?", 2, command="help"))
+        await bot.wakes()
+        assert (bot.channel.shown, len(bot.model.requests)) == (["Hello there."], 1)
+        await bot.wakes()
+        assert len(bot.channel.shown) == 2
         assert await bot.store.inbox(HERE.conversation) == []
 
 

@@ -298,6 +298,17 @@ async def test_what_is_not_proved_or_not_understood_is_answered_cleanly_and_leav
         assert not await asyncio.to_thread(way._unsettled)
 
 
+async def test_a_request_without_any_header_is_refused_like_one_without_a_proof(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with way_of(aws, monkeypatch) as way:
+        for path in ("/telegram", "/slack/events"):
+            event = http_event(path, UPDATE, PROVED)
+            assert (await way.cloud.call_webhook({**event, "headers": None}))["statusCode"] == 401
+            assert (await way.cloud.call_webhook({**event, "headers": {}}))["statusCode"] == 401
+        assert way.cloud.items() == []
+
+
 async def test_a_store_that_fails_is_told_to_the_platform_so_that_it_sends_again(
     aws: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

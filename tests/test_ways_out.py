@@ -1,13 +1,14 @@
 """What a person sees beside words: what is worked on, and files."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.clock import SystemClock
-from bot.errors import ChatClosed, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, SendLater, SendRefused, SendUncertain, TokenGone
 from bot.messages import Place, Returned
 from bot.toolkit import Output, Toolbox, ToolContext, tool
 from simulator.model_reply import Break
@@ -91,6 +92,15 @@ async def test_a_file_that_the_platform_refuses_is_told_in_a_sentence(path: Path
     async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw])) as bot:
         bot.channel.faults["send_files"] = [SendRefused("file is too big")]
         await asked(bot)
+        assert bot.channel.shown == ["Here it is.", "A file could not be sent here: a cat.txt"]
+
+
+async def test_a_file_that_is_kept_no_more_when_it_can_be_sent_is_named(path: Path) -> None:
+    async with bot_on(path, DRAWS, text("Here it is."), tools=Toolbox([draw])) as bot:
+        bot.channel.faults["send_files"] = [TokenGone("Unauthorized")]
+        await asked(bot)
+        shutil.rmtree(path.parent / "files")
+        await bot.wakes()
         assert bot.channel.shown == ["Here it is.", "A file could not be sent here: a cat.txt"]
 
 

@@ -44,6 +44,7 @@ import random
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypedDict
 
@@ -74,6 +75,7 @@ from bot.messages import (
     Bill,
     ChatSettings,
     Counter,
+    Entry,
     Head,
     Inbound,
     Installation,
@@ -430,8 +432,9 @@ class DynamoDBStore:
             ConsistentRead=True,
             Limit=MOST_PENDING,
         )
-        pending = (INBOUND.read(zlib.decompress(item["inbound"]["B"])) for item in answer["Items"])
-        return sorted(pending, key=lambda inbound: inbound.key)
+        stored = (zlib.decompress(item["inbound"]["B"]) for item in answer["Items"])
+        pending = (INBOUND.spared(data, conversation) for data in stored)
+        return sorted(filter(None, pending), key=lambda inbound: inbound.key)
 
     async def record(self, conversation: str, since: int) -> list[Numbered]:
         """One range query, a page per megabyte.
@@ -439,7 +442,8 @@ class DynamoDBStore:
         A query is not shielded from a transaction that ends meanwhile. Who holds the lease can not see that; for
         everybody else an entry is there when it is whole and all before it are there.
         """
-        return await self._between(conversation, max(since, 1), _LAST_ENTRY)
+        read = partial(ENTRY.spared, of=conversation)
+        return await self._between(conversation, max(since, 1), _LAST_ENTRY, read)
 
     async def put_tool_run(self, conversation: str, run: ToolRun) -> bool:
         """A start is put only where nothing is; a result always, in one transaction where it needs several items.
@@ -625,10 +629,12 @@ class DynamoDBStore:
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
         return await self._between(conversation, max(first, 1), f"{_entry_key(last)}#:") if first <= last else []
 
-    async def _between(self, conversation: str, first: int, end: str) -> list[Numbered]:
+    async def _between(
+        self, conversation: str, first: int, end: str, read: Callable[[bytes], Entry | None] = ENTRY.read
+    ) -> list[Numbered]:
         pages = self._pages(conversation, _entry_key(first), end)
         items = {item["sk"]["S"]: item async for page in pages for item in page}
-        return list(_entries(items, first))
+        return list(_entries(items, first, read))
 
     def every_conversation(self) -> AsyncIterator[str]:
         return self._scan("C", "HEAD")
@@ -1143,10 +1149,11 @@ def _joined(items: dict[str, Item], sk: str) -> bytes | None:
     return zlib.decompress(b"".join(whole)) if len(whole) == len(chunks) else None
 
 
-def _entries(items: dict[str, Item], since: int) -> Iterator[Numbered]:
+def _entries(items: dict[str, Item], since: int, read: Callable[[bytes], Entry | None]) -> Iterator[Numbered]:
     seq = since
     while (data := _joined(items, _entry_key(seq))) is not None:
-        yield Numbered(seq, ENTRY.read(data))
+        if (entry := read(data)) is not None:
+            yield Numbered(seq, entry)
         seq += 1
 
 

@@ -292,7 +292,7 @@ class SQLiteStore:
         return await self._read(_conversations, most)
 
     async def entries(self, conversation: str, first: int, last: int) -> list[Numbered]:
-        return await self._read(_record, conversation, first, last)
+        return await self._read(_entries, conversation, first, last)
 
     def every_conversation(self) -> AsyncIterator[str]:
         return self._names("SELECT conversation FROM head WHERE conversation > ? ORDER BY conversation LIMIT ?")
@@ -497,15 +497,25 @@ def _inbox(database: sqlite3.Connection, conversation: str, now: int) -> list[In
         " ORDER BY expires_at IS NOT NULL, expires_at DESC, key LIMIT ?",
         (conversation, now, MOST_PENDING),
     )
-    return sorted((INBOUND.read(inbound) for (inbound,) in rows), key=lambda inbound: inbound.key)
+    pending = (INBOUND.spared(inbound, conversation) for (inbound,) in rows)
+    return sorted(filter(None, pending), key=lambda inbound: inbound.key)
 
 
-def _record(database: sqlite3.Connection, conversation: str, first: int, last: int = _LAST_ENTRY) -> list[Numbered]:
-    rows = database.execute(
+def _record(database: sqlite3.Connection, conversation: str, since: int) -> list[Numbered]:
+    stored = _stored(database, conversation, since, _LAST_ENTRY)
+    spared = ((seq, ENTRY.spared(data, conversation)) for seq, data in stored)
+    return [Numbered(seq, entry) for seq, entry in spared if entry is not None]
+
+
+def _entries(database: sqlite3.Connection, conversation: str, first: int, last: int) -> list[Numbered]:
+    return [Numbered(seq, ENTRY.read(data)) for seq, data in _stored(database, conversation, first, last)]
+
+
+def _stored(database: sqlite3.Connection, conversation: str, first: int, last: int) -> Iterable[tuple[int, bytes]]:
+    return database.execute(
         "SELECT seq, entry FROM record WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq",
         (conversation, first, last),
     )
-    return [Numbered(seq, ENTRY.read(entry)) for seq, entry in rows]
 
 
 def _some_names(database: sqlite3.Connection, query: str, after: str) -> list[str]:

@@ -31,7 +31,7 @@ def web_fetch_tool(reader: Reader, web: Web | None = None) -> Tool:
     """The tool. ``reader`` reads what is no page; ``web`` is the public web, but in tests and the simulator."""
     opened, reading = web or Web(), Reading(reader)
 
-    @tool(seconds=50, outward=True, untrusted=True, is_known=_is_known)
+    @tool(seconds=50, outward=True, untrusted=True, is_known=_is_known, anywhere=True)
     async def web_fetch(
         url: Annotated[str, "The whole address, such as https://example.com/news"],
         context: ToolContext,

@@ -50,6 +50,8 @@ def _counts(result: Json, called: dict[str, str]) -> bool:
 
 def _said(said: Iterable[Inbound]) -> Iterator[str]:
     for inbound in said:
+        if inbound.kind == "due":  # a model worded it, when it was set
+            continue
         yield inbound.words
         yield from (quote.text for quote in (inbound.quote, *inbound.heard) if quote)
         yield from (_told(each) for each in inbound.all_attachments)

@@ -13,7 +13,7 @@ import httpx
 import msgspec
 
 from bot.channels.plain import PlainChannel
-from bot.errors import ChatClosed, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain, TokenGone
 from bot.messages import Attachment, Json, Place
 from bot.ports import Manner, Pace, Rendered, Upload
 from examples.discord.parse import NO_PREVIEWS, NOBODY
@@ -44,7 +44,7 @@ class DiscordChannel(PlainChannel):
         return str(application["verify_key"])
 
     async def typing(self, place: Place, active: bool = True) -> None:
-        with suppress(SendUncertain, SendRefused, ChatClosed):
+        with suppress(SendUncertain, SendRefused, ChatClosed, TokenGone):
             if active:
                 await self._call("POST", f"/channels/{place.chat}/typing")
 
@@ -130,4 +130,4 @@ def _refusal(status: int, said: Json) -> SendError:
         return SendUncertain(message)
     if code in GONE:
         return MessageGone(message)
-    return ChatClosed(message) if code in CLOSED or status == 401 else SendRefused(message)
+    return (TokenGone if status == 401 else ChatClosed if code in CLOSED else SendRefused)(message)

@@ -252,6 +252,25 @@ async def test_a_migration_names_what_it_can_not_read_and_goes_on(store: Archive
     assert await total(store.upgraded(writes=True)) == Upgraded(done.seen, 0, done.unreadable)
 
 
+async def test_what_is_damaged_ends_no_conversation(
+    store: Archive, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = await claimed(store, clock)
+    entries = (Summary("first"), Summary("spoiled"), Summary("last"))
+    await store.commit(head, Change(entries, release=True))
+    await store.receive(said(1, text="spoiled"))
+    await store.receive(said(2, text="whole"))
+    await rewrite(store, lambda data: b'{"odd":1}' if b"spoiled" in data else data)
+
+    assert await store.record(CHAT, 1) == [Numbered(1, entries[0]), Numbered(3, entries[2])]
+    assert [inbound.text for inbound in await store.inbox(CHAT)] == ["whole"]
+    assert {"a damaged entry is left out", "a damaged inbound is left out"} <= {
+        record.getMessage().partition(" | ")[2].partition(":")[0] for record in caplog.records
+    }
+    with pytest.raises(DecodeError):
+        await store.entries(CHAT, 1, 3)
+
+
 async def test_an_older_kabar_takes_no_conversation_that_a_newer_one_wrote_to(store: Archive, clock: FakeClock) -> None:
     await lived_in(store, clock)
     await rewrite(store, bytes, written_by=SCHEMA + 1)

@@ -22,6 +22,7 @@ from bot.errors import (
     SendLater,
     SendRefused,
     SendUncertain,
+    TokenGone,
 )
 from bot.messages import Attachment, Button, Person, Place
 from bot.ports import Channel, Manner, Rendered, Upload
@@ -250,7 +251,7 @@ async def test_a_message_taken_back_twice_is_gone(here: Discord, channel: Channe
         (Response("<html>", 502), SendUncertain),
         (refusal(403, 50001, "Missing Access"), ChatClosed),
         (refusal(404, 10003, "Unknown Channel"), ChatClosed),
-        (refusal(401, 0, "401: Unauthorized"), ChatClosed),
+        (refusal(401, 0, "401: Unauthorized"), TokenGone),
         (refusal(400, 50035, "Invalid Form Body"), SendRefused),
     ],
 )

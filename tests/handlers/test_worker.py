@@ -10,8 +10,9 @@ from bot.deadline import Deadline
 from bot.messages import Answered, Inbound, Person, Place
 from bot.turn import Outcome, Turns
 from handlers.aws import Secrets
-from handlers.worker import Worker
+from handlers.worker import HIDE, LONGEST_HIDE, Worker
 from simulator.script import scripted, text
+from tests.adapters.wire import wire_to
 from tests.cloud import QUEUE, TABLE
 from tests.emulator import Account
 from tests.recorder import WAIT
@@ -80,3 +81,31 @@ async def test_a_turn_keeps_its_clients_while_a_rotated_secret_has_others_made_b
         for context, words in (("one", "One."), ("two", "Two.")):
             last = (await store.record(f"a2a:weather:{context}", 1))[-1].entry
             assert isinstance(last, Answered) and last.reply.content[0]["text"] == words
+
+
+async def test_a_wake_that_is_to_come_again_in_a_day_is_hidden_for_as_long_as_the_queue_can(
+    aws: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQS hides a message for twelve hours at most, from when it was received, and refuses what would be longer: the
+    wake would then come within a minute, again and again, though the platform wants no call."""
+    for name, value in aws.environment.items():
+        monkeypatch.setenv(name, value)
+
+    async def tomorrow(turns: Turns, conversation: str) -> Outcome:
+        return Outcome(again_in=86_400.0)
+
+    with wire_to(aws.endpoint) as wire:
+        worker = Worker(
+            {
+                **aws.environment,
+                "AWS_ENDPOINT_URL": wire.endpoint,
+                "KABAR_TABLE": TABLE,
+                "KABAR_QUEUE_URL": aws.client("sqs").create_queue(QueueName="w.fifo", Attributes=QUEUE)["QueueUrl"],
+                "ANTHROPIC_API_KEY": "of-no-account",
+            }
+        )
+        assert await worker.each([wake("telegram:1")], tomorrow) == ["telegram:1"]
+        await worker.close()
+        asked = [each.request for each in wire.passed if each.operation == "ChangeMessageVisibility"]
+    assert [each["VisibilityTimeout"] for each in asked] == [HIDE, LONGEST_HIDE]
+    assert LONGEST_HIDE + 900 <= 12 * 3600

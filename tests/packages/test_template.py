@@ -3,7 +3,10 @@
 import json
 import re
 import tomllib
+from collections import defaultdict
+from collections.abc import Iterable
 from fnmatch import fnmatch, fnmatchcase
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -182,6 +185,20 @@ def test_conversations_do_not_wait_for_each_other_and_no_wake_is_thrown_away() -
     assert (queue["DeduplicationScope"], queue["FifoThroughputLimit"]) == ("messageGroup", "perMessageGroupId")
     assert queue["RedrivePolicy"]["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetters", "Arn"]}
     assert properties("DeadLetters")["MessageRetentionPeriod"] > queue["MessageRetentionPeriod"]
+
+
+def test_a_turn_may_go_on_in_any_number_of_invocations() -> None:
+    """Lambda stops what it takes for a loop, a function that is called by its own message, after sixteen calls."""
+    assert FUNCTIONS["WorkerFunction"]["RecursiveLoop"] == "Allow"
+    assert [name for name in FUNCTIONS if FUNCTIONS[name].get("RecursiveLoop")] == ["WorkerFunction"]
+
+
+def test_who_gives_a_turn_up_knows_all_that_decides_what_becomes_of_it() -> None:
+    """What waits may be an approver's word, or a voice that is yet to be heard: taken, it does not come again."""
+    worker, last = variables("WorkerFunction"), variables("DeadLetterFunction")
+    decides = ("KABAR_APPROVERS", "KABAR_TRANSCRIPTION_URL", "KABAR_TRANSCRIPTION_MODEL")
+
+    assert {name: last.get(name) for name in decides} == {name: worker[name] for name in decides}
 
 
 def test_the_table_has_the_keys_that_the_store_uses_and_survives_the_stack() -> None:
@@ -503,6 +520,49 @@ def test_every_alarm_reaches_somebody() -> None:
         "Invocations",
     }
     assert [name for name, alarm in alarms.items() if alarm["AlarmActions"] != [{"Ref": "AlarmTopic"}]] == []
+
+
+def rings(name: str, seen: Iterable[tuple[int, float]]) -> bool:
+    """Whether an alarm goes off at some time, where its metric was told these values at these seconds."""
+    alarm, points = properties(name), defaultdict[int, list[float]](list)
+    for at, value in seen:
+        points[at // alarm["Period"]].append(value)
+    told = {period: sum(each) if alarm["Statistic"] == "Sum" else fmean(each) for period, each in points.items()}
+    breaching = sorted(period for period, value in told.items() if value >= alarm["Threshold"])
+    assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == (
+        "GreaterThanOrEqualToThreshold",
+        "notBreaching",
+    )
+    among: int = alarm["EvaluationPeriods"]
+    wanted = int(alarm.get("DatapointsToAlarm") or among)
+    ends = breaching[wanted - 1 :]
+    return any(end - begin < among for begin, end in zip(breaching, ends, strict=False))
+
+
+TRIES = (0, 1, 60, 300)
+"""Seconds after which Slack sends a message that is not taken."""
+SELDOM = range(1_000, 12_000, 2_400)
+"""When somebody writes to a bot that few people have."""
+
+
+@pytest.mark.parametrize("name", ["WebhookRefusalAlarm", "WrongSecretAlarm"])
+def test_a_bot_that_few_write_to_is_not_deaf_without_an_alarm_nor_is_there_one_for_each_message(name: str) -> None:
+    assert rings(name, ((at + later, 1) for at in SELDOM for later in TRIES))
+    assert not rings(name, [(1_000, 1)])
+    assert not rings(name, ((1_000 + later, 1) for later in TRIES))
+
+
+def test_a_bot_that_fails_every_few_who_ask_has_an_alarm_and_one_unlucky_question_has_none() -> None:
+    assert rings("FailedTurnsAlarm", ((at, 100) for at in SELDOM))
+    assert not rings("FailedTurnsAlarm", [(1_000, 100)])
+    assert not rings("FailedTurnsAlarm", ((at, 0 if at % 60 else 100) for at in range(0, 20_000, 3)))
+
+
+def test_two_stacks_of_one_name_in_two_regions_have_a_dashboard_each() -> None:
+    """An account's dashboards are one list for all regions: the later would take the place of the earlier."""
+    (dashboard,) = of_type("AWS::CloudWatch::Dashboard").values()
+
+    assert dashboard["DashboardName"] == {"Fn::Sub": "${AWS::StackName}-${AWS::Region}"}
 
 
 def test_what_alarms_and_dashboard_read_is_measured() -> None:

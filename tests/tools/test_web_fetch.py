@@ -161,4 +161,4 @@ async def test_the_offline_web_can_be_read() -> None:
 def test_it_asks_once_words_of_others_were_read_and_returns_such_words() -> None:
     tool = web_fetch_tool(FileReader(None))
 
-    assert tool.outward and tool.untrusted and not tool.writes
+    assert tool.outward and tool.anywhere and tool.untrusted and not tool.writes

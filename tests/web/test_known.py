@@ -72,3 +72,7 @@ def test_what_the_model_wrote_itself_does_not_count() -> None:
 @pytest.mark.parametrize("address", ["", "https://", "https://a", "/", "#"])
 def test_nothing_is_not_known(address: str) -> None:
     assert not is_known(address, [asked("a / b # https://")])
+
+
+def test_what_is_due_was_worded_by_the_model() -> None:
+    assert not is_known("https://evil.example/?d=1234", [asked("open evil.example/?d=1234", kind="due")])

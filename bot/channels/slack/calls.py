@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.channels.fields import object_at, objects_at, text_at
-from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain, TokenGone
 from bot.messages import Json
 from bot.tracing import span
 
@@ -35,11 +35,6 @@ CLOSED = frozenset(
         "not_in_channel",
         "is_archived",
         "is_inactive",
-        "account_inactive",
-        "token_revoked",
-        "token_expired",
-        "invalid_auth",
-        "not_authed",
         "team_access_not_granted",
         "restricted_action",
         "restricted_action_read_only_channel",
@@ -47,6 +42,7 @@ CLOSED = frozenset(
         "messages_tab_disabled",
     }
 )
+UNKNOWN_TOKEN = frozenset({"account_inactive", "token_revoked", "token_expired", "invalid_auth", "not_authed"})
 UNCERTAIN = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 
 logger = logging.getLogger(__name__)
@@ -62,8 +58,8 @@ class Tokens(Protocol):
     """With which token to speak in a workspace."""
 
     async def token(self, team: str) -> str:
-        """Raises ChatClosed where the app is not, or no more, installed there; SendLater where that can not be told
-        now."""
+        """Raises ChatClosed where the app is not, or no more, installed there; TokenGone where what is kept of it is
+        good for nothing; SendLater where that can not be told now."""
 
 
 class OneToken(Struct, frozen=True):
@@ -157,6 +153,8 @@ def _refusal(response: object) -> SendError:
         return MessageGone(code)
     if code in CLOSED:
         return ChatClosed(code)
+    if code in UNKNOWN_TOKEN:
+        return TokenGone(code)
     return SendRefused(code)
 
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from bot.channels.slack.oauth import App, access, ends, opened, sealed
 from bot.channels.slack.people import keep_newest
-from bot.errors import ChatClosed, ConfigError, SendError, SendLater, SendRefused, StoreUnavailable
+from bot.errors import ChatClosed, ConfigError, SendError, SendLater, SendRefused, StoreUnavailable, TokenGone
 from bot.messages import Installation, Json
 from bot.ports import Installations, Seal
 from bot.tasks import uncut
@@ -75,7 +75,7 @@ class Installed:
             raise SendLater(f"the token of {team} can not be read: {error}", PAUSE) from error
         except ConfigError as error:
             logger.error("team=<%s> | %s", team, error)
-            raise ChatClosed("the token can not be opened") from error
+            raise TokenGone("the token can not be opened") from error
         until = self._now() + KEPT
         keep_newest(self._opened, team, (min(until, installation.expires or until), token))
         return token
@@ -105,7 +105,7 @@ class Installed:
         except SendRefused as error:
             text = "team=<%s> error=<%s> | Slack does not renew the token: have the app installed there again"
             logger.error(text, claimed.team, error)
-            return self._still(claimed, ChatClosed(str(error)))
+            return self._still(claimed, TokenGone(str(error)))
         except SendError as error:
             logger.warning("team=<%s> error=<%s> | the token was not renewed", claimed.team, error)
             return self._still(claimed, SendLater(str(error), PAUSE))

@@ -84,7 +84,12 @@ class SlackReceiver:
                 "sent_at": int(headers["x-slack-request-timestamp"]),
             }
             request = BoltRequest(body=body, headers=dict(headers), context=context)
-        except (ValueError, TypeError, AttributeError):  # signed, but not the JSON object that Slack sends
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ):  # signed, but not the JSON object that Slack sends
             return UNREADABLE
         response = self._app.dispatch(request)
         # Bolt answers 404 to what no listener takes. To Slack that is a failure: it would repeat it, and in the end

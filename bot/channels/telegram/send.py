@@ -34,7 +34,17 @@ from bot.channels.characters import units
 from bot.channels.splitting import reach
 from bot.channels.telegram.manners import TelegramManners
 from bot.channels.telegram.render import render
-from bot.errors import ChatClosed, ChatMoved, FileRefused, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    FileRefused,
+    MessageGone,
+    SendError,
+    SendLater,
+    SendRefused,
+    SendUncertain,
+    TokenGone,
+)
 from bot.messages import Attachment, File, Person, Place
 from bot.ports import Manner, Rendered, Upload
 from bot.tracing import span
@@ -386,7 +396,9 @@ def _translated(error: TelegramError) -> SendError:
             return SendLater(message, error.retry_after)
         case ChatMigrated():
             return ChatMoved(message, str(error.new_chat_id))
-        case Forbidden() | InvalidToken():
+        case InvalidToken():
+            return TokenGone(message)
+        case Forbidden():
             return ChatClosed(message)
         case BadRequest():
             return _refusal(message)

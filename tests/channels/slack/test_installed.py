@@ -15,7 +15,7 @@ from bot.channels.slack.installed import EARLY, KEPT, Installed
 from bot.channels.slack.installing import Installing, NotInstalled
 from bot.channels.slack.oauth import App
 from bot.channels.slack.send import SlackChannel
-from bot.errors import ChatClosed, SendLater, StoreUnavailable
+from bot.errors import ChatClosed, SendLater, StoreUnavailable, TokenGone
 from bot.messages import Installation, Place
 from bot.ports import Rendered, Seal
 from simulator.app import Simulator, serve, slack_base_url
@@ -160,7 +160,7 @@ async def test_while_slack_is_not_to_be_had_the_old_token_serves_to_its_end(stag
 async def test_where_slack_does_not_renew_it_the_app_must_be_installed_again(stage: Stage) -> None:
     stage.clock.advance(TOKEN_LASTS + 1)
     stage.fault(status=200, error="invalid_refresh_token")
-    with pytest.raises(ChatClosed, match="invalid_refresh_token"):
+    with pytest.raises(TokenGone, match="invalid_refresh_token"):
         await stage.process().token(TEAM)
     await stage.install(stage.slack)
     await speaks(stage, stage.process())
@@ -271,7 +271,7 @@ async def test_new_tokens_are_kept_although_their_process_was_taken_for_dead(sta
         async def keeps(self, stamp: str, fresh: Installation) -> None:
             if stage.renewals() == ["renewed"]:
                 stage.clock.advance(61)
-                with pytest.raises(ChatClosed, match="invalid_refresh_token"):
+                with pytest.raises(TokenGone, match="invalid_refresh_token"):
                     await stage.process().token(TEAM)
 
     stage.clock.advance(TOKEN_LASTS + 1)
@@ -285,7 +285,7 @@ async def test_a_workspace_that_uninstalls_and_installs_again_is_heard_within_a_
     await speaks(stage, tokens)
     stage.slack.uninstall()
     await stage.kept.uninstall(TEAM, int(stage.clock.now()))
-    with pytest.raises(ChatClosed, match="token_revoked"):
+    with pytest.raises(TokenGone, match="token_revoked"):
         await speaks(stage, tokens)
     stage.clock.advance(KEPT + 1)
     with pytest.raises(ChatClosed, match="not installed"):
@@ -294,9 +294,9 @@ async def test_a_workspace_that_uninstalls_and_installs_again_is_heard_within_a_
     await speaks(stage, tokens)
 
 
-async def test_tokens_sealed_with_another_secret_close_the_workspace(stage: Stage) -> None:
+async def test_tokens_sealed_with_another_secret_are_the_owners_business_and_close_nothing(stage: Stage) -> None:
     other = Installed(stage.kept, KeySeal("o" * 32), stage.app, stage.clock.now)
-    with pytest.raises(ChatClosed):
+    with pytest.raises(TokenGone):
         await other.token(TEAM)
 
 

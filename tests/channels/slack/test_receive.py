@@ -192,7 +192,7 @@ def test_other_interactions_are_acknowledged(receiver: SlackReceiver, payload: J
     assert (answer.status, answer.inbounds) == (200, ())
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b"1", b"payload=%7B"])
+@pytest.mark.parametrize("body", [b"{", b"[]", b"1", b"payload=%7B", b"[" * 100_000])
 def test_a_signed_body_that_is_not_slacks_is_our_correspondents_fault(receiver: SlackReceiver, body: bytes) -> None:
     assert receiver.receive(body, signed(body)).status == 400
 

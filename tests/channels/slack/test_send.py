@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from bot.channels.slack.calls import OneToken
 from bot.channels.slack.send import SlackChannel
-from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import ChatClosed, MessageGone, SendError, SendLater, SendRefused, SendUncertain, TokenGone
 from bot.messages import Button, File, Json, Person, Place, Task
 from bot.ports import Channel, Manner, Rendered
 from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
@@ -221,9 +221,9 @@ async def test_a_rate_limit_without_a_number_waits_a_little(slack: Canned, chann
         ("channel_not_found", ChatClosed),
         ("is_archived", ChatClosed),
         ("not_in_channel", ChatClosed),
-        ("account_inactive", ChatClosed),
-        ("token_revoked", ChatClosed),
-        ("invalid_auth", ChatClosed),
+        ("account_inactive", TokenGone),
+        ("token_revoked", TokenGone),
+        ("invalid_auth", TokenGone),
         ("msg_too_long", SendRefused),
         ("msg_blocks_too_long", SendRefused),
         ("invalid_blocks", SendRefused),

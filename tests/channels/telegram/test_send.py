@@ -8,7 +8,16 @@ import pytest
 from starlette.responses import Response
 
 from bot.channels.telegram.send import TelegramChannel, set_menu, telegram_bot
-from bot.errors import ChatClosed, ChatMoved, MessageGone, SendError, SendLater, SendRefused, SendUncertain
+from bot.errors import (
+    ChatClosed,
+    ChatMoved,
+    MessageGone,
+    SendError,
+    SendLater,
+    SendRefused,
+    SendUncertain,
+    TokenGone,
+)
 from bot.messages import Attachment, Button, Json, Person, Place
 from bot.ports import Channel, Manner, Rendered
 from tests.channels.canned import Canned, canned_platform, cutting_platform, unreachable
@@ -217,7 +226,7 @@ async def test_flood_control_without_a_number_waits_a_little(telegram: Canned, c
         (403, "Forbidden: bot was blocked by the user", ChatClosed),
         (403, "Forbidden: bot was kicked from the supergroup chat", ChatClosed),
         (403, "Forbidden: user is deactivated", ChatClosed),
-        (401, "Unauthorized", ChatClosed),
+        (401, "Unauthorized", TokenGone),
         (413, "Request Entity Too Large", SendRefused),
         (500, "Internal Server Error", SendUncertain),
         (502, "Bad Gateway", SendUncertain),
