@@ -7,7 +7,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
@@ -88,8 +88,11 @@ class Conversation:
         self._simulator = simulator
         person = Person(f"person{self.number}", f"Person {self.number}", 5_000 + self.number, f"U{self.number}", "en")
         simulator.world.people += (person,)
-        kind: Literal["private", "channel"] = "private" if self.platform == "telegram" else "channel"
-        simulator.world.chats.append(Chat(self.platform, self.chat, kind, f"chat {self.number}", (person.id,)))
+        title, people = f"chat {self.number}", (person.id,)
+        if self.platform == "telegram":
+            simulator.world.chats.append(Chat("telegram", self.chat, "private", title, people))
+        else:
+            simulator.slack.open(Chat("slack", self.chat, "channel", title, people))
 
     @property
     def chat(self) -> str:

@@ -161,7 +161,14 @@ class Slack:
         self.tickets: set[str] = set()
         """Socket Mode addresses that were handed out and not used yet."""
         self._last_ts = 0
-        world.chats.extend(workspace.chats)
+        self.chats: list[Chat] = []
+        for chat in workspace.chats:
+            self.open(chat)
+
+    def open(self, chat: Chat) -> None:
+        """A channel, or somebody's direct messages, that the bot is in."""
+        self.chats.append(chat)
+        self.world.chats.append(chat)
 
     # What people do.
 
@@ -332,7 +339,7 @@ class Slack:
     async def open_home(self, user: str, tab: str = "home") -> None:
         """A person opens the app's home, or its messages with ``tab`` "messages"."""
         person = self.world.person(user)
-        dm = next(chat for chat in self.workspace.chats if chat.people == (person.id,))
+        dm = next(chat for chat in self.chats if chat.people == (person.id,))
         ts = self.new_ts()
         self.push({"type": "app_home_opened", "user": person.slack_id, "channel": dm.id, "tab": tab, "event_ts": ts})
 

@@ -169,7 +169,7 @@ def failure(error: str, details: list[str] | None = None) -> Json:
 def _channel(slack: Slack, params: Params, name: str = "channel") -> Chat:
     """By its id; a person's id stands for their direct messages."""
     wanted = params.needed(name)
-    for chat in slack.workspace.chats:
+    for chat in slack.chats:
         is_dm_of = chat.kind == "private" and slack.world.person(chat.people[0]).slack_id == wanted
         if chat.id == wanted or is_dm_of:
             return chat

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from chaos.conversation import Conversation
 from chaos.inside import Jump
 from chaos.kills import Kills
@@ -10,6 +12,7 @@ from chaos.observer import Exchange
 from chaos.plan import Hold, Plan
 from chaos.run import Starts, run_plan
 from chaos.scripts import LongTurn
+from simulator.world import Platform
 from tests.emulator import Emulator
 
 
@@ -41,11 +44,12 @@ class Twice(Plan):
         await exchange.pass_on()
 
 
+@pytest.mark.parametrize(("platform", "most"), [("telegram", 2), ("slack", 1)])
 async def test_a_worker_killed_at_a_request_leaves_nothing_lost_doubled_or_repeated(
-    emulator: Emulator, tmp_path: Path
+    platform: Platform, most: int, emulator: Emulator, tmp_path: Path
 ) -> None:
-    verdicts = await run_plan(emulator, QuickKills("telegram", most=2), tmp_path / "log", Starts())
-    assert [verdict.spared for verdict in verdicts] == [False, False]
+    verdicts = await run_plan(emulator, QuickKills(platform, most=most), tmp_path / "log", Starts())
+    assert [verdict.spared for verdict in verdicts] == [False] * most
     assert [verdict.remarks for verdict in verdicts if not verdict.is_good] == []
 
 
