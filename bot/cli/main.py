@@ -155,8 +155,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _told(error: ConfigError, options: argparse.Namespace) -> str:
-    """The doctor is asked when settings can not be read, and so says that too in the person's language."""
-    if options.command is not _doctor or _language(options) != "id":
+    """A command that speaks the person's language says in it too why it can not begin."""
+    if "language" not in options or _language(options) != "id":
         return str(error)
     from bot.cli.doctor.indonesian import INDONESIAN
 

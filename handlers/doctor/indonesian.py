@@ -22,7 +22,7 @@ NAMES = {
     "secrets": "rahasia",
     "schedules": "jadwal",
     "clock": "jam",
-    "people": "orang",
+    "people": "pengguna",
     "money": "uang",
     "machine": "mesin",
     "versions": "versi",
@@ -159,7 +159,7 @@ SENTENCES = {
         "Pindahkan {} dan kembalikan salinannya; tanpa salinan, bot mulai dengan file kosong."
     ),
     "Others on this machine can read {}, with all that people wrote.": (
-        "Orang lain di mesin ini bisa membaca {}, berisi semua yang ditulis orang."
+        "Orang lain di mesin ini bisa membaca {}, yang berisi semua tulisan orang."
     ),
     "Run: chmod 600 {}": "Jalankan: chmod 600 {}",
     "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
@@ -177,12 +177,12 @@ SENTENCES = {
     "Name them in KABAR_ALLOWED_USERS, or watch /usage.": "Sebut mereka di KABAR_ALLOWED_USERS, atau pantau /usage.",
     "Nothing limits what everybody together may spend.": "Tidak ada batas untuk pengeluaran semua orang bersama.",
     "Set KABAR_BUDGET_DAY or KABAR_BUDGET_MONTH.": "Isi KABAR_BUDGET_DAY atau KABAR_BUDGET_MONTH.",
-    "No server told the time to compare with.": "Tidak ada server yang menyebut waktu sebagai pembanding.",
+    "No server told the time to compare with.": "Tidak ada server yang memberi waktu pembanding.",
     "Look at the network.": "Periksa jaringan.",
-    "It is {} seconds {}: signatures are refused.": "Jam ini {} detik {}: tanda tangan ditolak.",
-    "It is {} seconds {}.": "Jam ini {} detik {}.",
-    "fast": "terlalu cepat",
-    "slow": "terlalu lambat",
+    "It is {} {}: signatures are refused.": "Jam ini {} {}: tanda tangan ditolak.",
+    "It is {} {}.": "Jam ini {} {}.",
+    "seconds fast": "detik terlalu cepat",
+    "seconds slow": "detik terlalu lambat",
     "Set this machine's clock by a time server (NTP).": "Setel jam mesin ini dengan server waktu (NTP).",
     # model
     "It answers, through {}.": "Model ini menjawab, lewat {}.",
@@ -190,7 +190,7 @@ SENTENCES = {
         "ANTHROPIC_API_KEY kosong, atau berisi spasi, ganti baris, atau karakter lain yang tidak ada di kunci mana pun."
     ),
     "no connection to the model: {}": "tidak ada koneksi ke model: {}",
-    "It has no key.": "Tidak ada kunci untuknya.",
+    "It has no key.": "Kuncinya belum ada.",
     "It can not be asked: {}": "Tidak bisa ditanya: {}",
     "The provider refuses the key.": "Penyedia menolak kuncinya.",
     "The provider knows no model {}.": "Penyedia tidak mengenal model {}.",
@@ -319,7 +319,7 @@ SENTENCES = {
     "ANTHROPIC_API_KEY is {}.": "ANTHROPIC_API_KEY ternyata {}.",
     "TELEGRAM_BOT_TOKEN is {}.": "TELEGRAM_BOT_TOKEN ternyata {}.",
     "Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER to your id, such as telegram:42.": (
-        "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
+        "Jalankan kabar setup, yang mencari tahu siapa Anda. Secara manual: isi KABAR_OWNER dengan id Anda, misalnya "
         "telegram:42."
     ),
     "Slack can not be reached.": "Slack tidak bisa dihubungi.",
@@ -419,7 +419,9 @@ class Translation:
     def __init__(self, names: Mapping[str, str], sentences: Mapping[str, str]) -> None:
         self._names = names
         self._sentences = sentences
-        self._by_length = sorted(sentences, key=lambda each: -len(each.replace("{}", "")))  # the fewest values first
+        self._by_length = sorted(
+            sentences, key=lambda each: -len(each.replace("{}", ""))
+        )  # what says most itself first
 
     def check(self, check: Check) -> Check:
         name = self._names.get(check.name, check.name)

@@ -17,6 +17,7 @@ from bot.access import Access
 from bot.adapters import anthropic_model
 from bot.agentdir import folder
 from bot.cli import doctor as from_outside
+from bot.cli import main
 from bot.cli.doctor import indonesian as terminal
 from bot.cli.wiring import local
 from bot.doctor_page import page
@@ -236,7 +237,7 @@ INSIDE = templates(*files(doctor, "inside.py"), *sources(examining, door.install
 """What /doctor says."""
 FROM_OUTSIDE = templates(
     *files(from_outside),
-    *sources(read_settings, bots.bot_names, bots.environment_of, aws._translated, folder.read_folder),
+    *sources(read_settings, bots.bot_names, bots.environment_of, aws._translated, folder.read_folder, main._setup),
 )
 """What ``kabar doctor`` says beside that."""
 ELSEWHERE = templates(*sources(anthropic_model))
@@ -293,6 +294,7 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
             f"Turn it on for kabar-Table. {cloud.DEPLOY}",
             f"Nyalakan untuk kabar-Table. {SENTENCES[cloud.DEPLOY]}",
         ),
+        ("The provider knows no model fast.", "Penyedia tidak mengenal model fast."),
         ("3 wakes were given up, and nobody was told.", "3 panggilan gagal, dan tidak ada yang diberi tahu."),
         (
             "Tell Telegram where to deliver: kabar setup --url https://x",

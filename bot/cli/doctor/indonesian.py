@@ -23,9 +23,9 @@ NAMES = {
 
 SENTENCES = {
     # command
-    "Neither Telegram nor Slack is set up.": "Telegram maupun Slack belum disiapkan.",
+    "Neither Telegram nor Slack is set up.": "Baik Telegram maupun Slack belum disiapkan.",
     "Run kabar setup. By hand: set TELEGRAM_BOT_TOKEN (from @BotFather), or SLACK_BOT_TOKEN and what goes with it.": (
-        "Jalankan kabar setup. Sendiri: isi TELEGRAM_BOT_TOKEN (dari @BotFather), atau SLACK_BOT_TOKEN beserta "
+        "Jalankan kabar setup. Secara manual: isi TELEGRAM_BOT_TOKEN (dari @BotFather), atau SLACK_BOT_TOKEN beserta "
         "pasangannya."
     ),
     "{} What lies there is not tried.": "{} Yang tersimpan di sana tidak dicoba.",
@@ -34,7 +34,7 @@ SENTENCES = {
     ),
     "The secrets under {} can not be read: {}.": "Rahasia di {} tidak bisa dibaca: {}.",
     "SSM did not answer: {}": "SSM tidak menjawab: {}",
-    # settings that can not be used
+    # what keeps a command from beginning
     "{} must be dollars such as 2.50, or 0 for no limit, not {}.": (
         "{} harus jumlah dolar seperti 2.50, atau 0 untuk tanpa batas, bukan {}."
     ),
@@ -55,17 +55,20 @@ SENTENCES = {
     ),
     "There is no bot called {}: KABAR_BOTS names {}.": "Tidak ada bot bernama {}. Yang disebut KABAR_BOTS: {}.",
     "none": "tidak ada",
+    "kabar setup is for the bot without a name: docs/several.md says how to set up the others.": (
+        "kabar setup hanya untuk bot tanpa nama: docs/several.md menjelaskan cara menyiapkan yang lain."
+    ),
     # stack
     "The stack {} can not be read ({}). {}": "Stack {} tidak bisa dibaca ({}). {}",
     "Set AWS_PROFILE and AWS_REGION to its account and region, and name one that is there.": (
-        "Isi AWS_PROFILE dan AWS_REGION dengan akun dan region-nya, dan sebut stack yang memang ada."
+        "Atur AWS_PROFILE dan AWS_REGION ke akun dan region-nya, dan sebut stack yang memang ada."
     ),
     # folder
     "There is no such folder: the bot has no instructions and no skills.": (
-        "Folder itu tidak ada: bot tidak punya instruksi dan skill."
+        "Foldernya tidak ada, jadi bot tidak punya instruksi maupun skill."
     ),
     "Run kabar where {} lies, or set KABAR_AGENT_DIR to where it is.": (
-        "Jalankan kabar di tempat {} berada, atau isi KABAR_AGENT_DIR dengan tempatnya."
+        "Jalankan kabar di folder tempat {} berada, atau isi KABAR_AGENT_DIR dengan lokasinya."
     ),
     "{} And {} more.": "{} Dan {} lagi.",
     "See them all with: kabar check {}": "Lihat semuanya dengan: kabar check {}",
