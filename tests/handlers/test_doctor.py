@@ -30,6 +30,7 @@ from handlers.doctor.indonesian import NAMES, SENTENCES
 from handlers.doctor.kinds import TITLES
 from handlers.settings import read_settings
 from simulator import telegram
+from simulator.script import overloaded
 from tests.bots import bot_on
 from tests.cli.doctor.stage import SECRETS, Stage, polling
 from tests.recorder import WAIT, RecordingChannel
@@ -101,8 +102,10 @@ async def test_what_is_wrong_comes_first_with_what_to_do_and_no_secret(chat: Cha
 
 async def test_who_reads_indonesian_is_told_in_indonesian(chat: Chat) -> None:
     chat.stage.values |= UNLIMITED
+    chat.stage.answer = overloaded()
     shown = await chat.asks(replace(OWNER, language="id"))
-    assert shown.startswith("**Hasil pemeriksaan**: 0 merah, 1 kuning, ")
+    assert shown.startswith("**Hasil pemeriksaan**: 0 merah, 2 kuning, ")
+    assert "→ Tunggu semenit, lalu kirim /doctor lagi." in shown
     assert "🟡 **uang**: Tidak ada batas untuk pengeluaran semua orang bersama.\n→ Isi KABAR" in shown
     assert "token Telegram" in shown
 
