@@ -137,7 +137,6 @@ class Settings(Struct, frozen=True):
     kabar_follow_threads: str = "off"
     kabar_telegram_drafts: str = "off"
 
-
     # Voice messages: a server that speaks OpenAI's /audio/transcriptions, such as https://api.openai.com/v1. Empty: the
     # bot says that it can not listen.
     kabar_transcription_url: str = ""

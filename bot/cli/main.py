@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from bot import logs
 from bot.cli.environment import environment
+from bot.cli.language import LANGUAGES, terminal_language
 from bot.errors import ConfigError
 from handlers.bots import bot_settings, every_bot
 from handlers.settings import Settings
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         begin_tracing(settings)
         return asyncio.run(options.command(settings, options)) or 0
     except ConfigError as error:
-        print(f"kabar: {error}", file=sys.stderr)
+        print(f"kabar: {_told(error, options)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -49,10 +50,12 @@ def parser() -> argparse.ArgumentParser:
     def command(name: str, help: str, usage: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.", usage=usage)
 
+    def in_language(parser: argparse.ArgumentParser) -> None:
+        help = "English or Indonesian; the terminal's where none is named"
+        parser.add_argument("--language", choices=LANGUAGES, default="", help=help)
+
     setup = command("setup", help="a guided set-up: tokens, model, owner; each tried as it is typed")
-    setup.add_argument(
-        "--language", choices=("en", "id"), default="", help="English or Indonesian; the terminal's where none is named"
-    )
+    in_language(setup)
     setup.add_argument("--aws", action="store_true", help="for AWS: secrets go to SSM and to no file")
     setup.add_argument("--path", default="/kabar/prod", help="with --aws: where SSM keeps the secrets (%(default)s)")
     setup.add_argument("--url", default="", help="the bot's public address: messages come by webhooks")
@@ -63,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--url", default="", help="the bot's public address, tried as Telegram and Slack would")
     doctor.add_argument("--stack", default="", help="a stack on AWS: its settings, secrets and address are examined")
     doctor.add_argument("--json", action="store_true", help="the same as JSON, for programs")
+    in_language(doctor)
     doctor.set_defaults(command=_doctor, quiet=True)
 
     run = command("run", help="the bot in Telegram and Slack, from this machine; needs no public address")
@@ -150,6 +154,19 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _told(error: ConfigError, options: argparse.Namespace) -> str:
+    """A command that speaks the person's language says in it too why it can not begin."""
+    if "language" not in options or _language(options) != "id":
+        return str(error)
+    from bot.cli.doctor.indonesian import INDONESIAN
+
+    return INDONESIAN.words(str(error))
+
+
+def _language(options: argparse.Namespace) -> str:
+    return options.language or terminal_language(os.environ) or "en"
+
+
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError("give a whole number above 0")
@@ -200,7 +217,7 @@ async def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from bot.cli.doctor.command import Wanted, doctor
     from bot.clock import SystemClock
 
-    wanted = Wanted(url=options.url, stack=options.stack, json=options.json)
+    wanted = Wanted(url=options.url, stack=options.stack, json=options.json, language=_language(options))
     return await doctor(settings, wanted, environment(), SystemClock())
 
 

@@ -67,7 +67,8 @@ def carefully(name: str, setting: str, exam: Exam, cloud: Cloud) -> list[Check]:
     except NoCredentialsError:
         return [red(name, "There are no AWS credentials here.", "Set AWS_PROFILE, or run: aws configure")]
     except ProfileNotFound as error:
-        return [red(name, f"{error}.", "Set AWS_PROFILE to one of `aws configure list-profiles`.")]
+        says = f"The config profile ({error.kwargs['profile']}) could not be found."
+        return [red(name, says, "Set AWS_PROFILE to one of `aws configure list-profiles`.")]
     except ClientError as error:
         code, operation = error.response["Error"]["Code"], error.operation_name
         if code in REFUSALS:

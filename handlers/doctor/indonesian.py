@@ -1,11 +1,15 @@
 """What the examinations say, in Indonesian: each English sentence of theirs, as it stands in the code, is a key here.
 
-``{}`` stands for a value, and in the translation for the same values in their order. What needs no word, a green check,
-is not translated; tests/handlers/test_doctor.py says what is missing.
+``{}`` stands for a value, and in the translation for the same values in their order; tests/handlers/test_doctor.py says
+what is missing.
 """
 
 import re
-from functools import cache
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from bot.examining import Check
 
 NAMES = {
     "aws account": "akun AWS",
@@ -18,7 +22,7 @@ NAMES = {
     "secrets": "rahasia",
     "schedules": "jadwal",
     "clock": "jam",
-    "people": "orang",
+    "people": "pengguna",
     "money": "uang",
     "machine": "mesin",
     "versions": "versi",
@@ -47,6 +51,16 @@ SENTENCES = {
         "Berikan baris log tadi kepada orang yang merawat Kabar."
     ),
     # cloud
+    "Account {}, region {}.": "Akun {}, region {}.",
+    "The config profile ({}) could not be found.": "Profil AWS ({}) tidak ditemukan.",
+    "It is active and has the keys and indexes.": "Aktif, dengan kunci dan indeks yang diperlukan.",
+    "It is on, on expires_at.": "Aktif, pada expires_at.",
+    "Point-in-time recovery is on.": "Pemulihan ke waktu tertentu aktif.",
+    "It is FIFO, with high throughput.": "FIFO, dengan throughput tinggi.",
+    "There are none.": "Tidak ada.",
+    "It is there, and all public access is blocked.": "Ada, dan semua akses umum ditutup.",
+    "Under {} lie {}.": "Di {} ada {}.",
+    "The group of reminders is active.": "Grup pengingat aktif.",
     "Deploy the stack again: sam build --template infra/template.yaml && sam deploy": (
         "Deploy ulang stack-nya: sam build --template infra/template.yaml && sam deploy"
     ),
@@ -119,6 +133,17 @@ SENTENCES = {
     "Set both to their ARNs. {}": "Isi keduanya dengan ARN masing-masing. {}",
     "The group of reminders is {}.": "Grup pengingat berstatus {}.",
     # local
+    "Kabar {}, Python {}, {}.": "Kabar {}, Python {}, {}.",
+    "{} will be made.": "{} akan dibuat.",
+    "{} is whole.": "{} utuh.",
+    "Only you can read .env.": "Hanya Anda yang bisa membaca .env.",
+    "The owner is {}; {} others are let in by KABAR_ALLOWED_USERS.": (
+        "Pemiliknya {}; {} orang lain diizinkan lewat KABAR_ALLOWED_USERS."
+    ),
+    "At most {} dollars a day and {} a month, where 0 is no limit.": (
+        "Paling banyak {} dolar per hari dan {} per bulan; 0 berarti tanpa batas."
+    ),
+    "It is right.": "Jamnya tepat.",
     "Python is {}.": "Python-nya {}.",
     "Install Python 3.11 or newer and run make again.": "Pasang Python 3.11 atau lebih baru lalu jalankan make lagi.",
     "{} is no folder that can be written, so nothing can be kept.": (
@@ -134,7 +159,7 @@ SENTENCES = {
         "Pindahkan {} dan kembalikan salinannya; tanpa salinan, bot mulai dengan file kosong."
     ),
     "Others on this machine can read {}, with all that people wrote.": (
-        "Orang lain di mesin ini bisa membaca {}, berisi semua yang ditulis orang."
+        "Orang lain di mesin ini bisa membaca {}, yang berisi semua tulisan orang."
     ),
     "Run: chmod 600 {}": "Jalankan: chmod 600 {}",
     "Others on this machine can read the secrets in .env.": "Orang lain di mesin ini bisa membaca rahasia di .env.",
@@ -152,15 +177,20 @@ SENTENCES = {
     "Name them in KABAR_ALLOWED_USERS, or watch /usage.": "Sebut mereka di KABAR_ALLOWED_USERS, atau pantau /usage.",
     "Nothing limits what everybody together may spend.": "Tidak ada batas untuk pengeluaran semua orang bersama.",
     "Set KABAR_BUDGET_DAY or KABAR_BUDGET_MONTH.": "Isi KABAR_BUDGET_DAY atau KABAR_BUDGET_MONTH.",
-    "No server told the time to compare with.": "Tidak ada server yang menyebut waktu sebagai pembanding.",
+    "No server told the time to compare with.": "Tidak ada server yang memberi waktu pembanding.",
     "Look at the network.": "Periksa jaringan.",
-    "It is {} seconds {}: signatures are refused.": "Jam ini {} detik {}: tanda tangan ditolak.",
-    "It is {} seconds {}.": "Jam ini {} detik {}.",
-    "fast": "terlalu cepat",
-    "slow": "terlalu lambat",
+    "It is {} {}: signatures are refused.": "Jam ini {} {}: tanda tangan ditolak.",
+    "It is {} {}.": "Jam ini {} {}.",
+    "seconds fast": "detik terlalu cepat",
+    "seconds slow": "detik terlalu lambat",
     "Set this machine's clock by a time server (NTP).": "Setel jam mesin ini dengan server waktu (NTP).",
     # model
-    "It has no key.": "Tidak ada kunci untuknya.",
+    "It answers, through {}.": "Model ini menjawab, lewat {}.",
+    "ANTHROPIC_API_KEY is empty or holds a space, a line break or another character no key has.": (
+        "ANTHROPIC_API_KEY kosong, atau berisi spasi, ganti baris, atau karakter lain yang tidak ada di kunci mana pun."
+    ),
+    "no connection to the model: {}": "tidak ada koneksi ke model: {}",
+    "It has no key.": "Kuncinya belum ada.",
     "It can not be asked: {}": "Tidak bisa ditanya: {}",
     "The provider refuses the key.": "Penyedia menolak kuncinya.",
     "The provider knows no model {}.": "Penyedia tidak mengenal model {}.",
@@ -173,7 +203,7 @@ SENTENCES = {
     "The key may not use this model.": "Kunci ini tidak boleh memakai model itu.",
     "Have the provider's console give the key access to it.": "Beri kunci itu akses di konsol penyedia.",
     "It is busy at the moment (HTTP {}).": "Sedang sibuk (HTTP {}).",
-    "Run kabar doctor again in a minute.": "Kirim /doctor lagi semenit lagi.",
+    "Run kabar doctor again in a minute.": "Tunggu semenit, lalu jalankan kabar doctor lagi.",
     "It can not be reached: {}.": "Tidak bisa dihubungi: {}.",
     "Look at {} and at the network.": "Periksa {} dan jaringan.",
     "It refuses a plain question (HTTP {}).": "Pertanyaan biasa pun ditolak (HTTP {}).",
@@ -189,9 +219,19 @@ SENTENCES = {
     "no app-level token": "bukan token tingkat aplikasi",
     "missing": "belum ada",
     # slack
+    "Workspaces install the app at {}.": "Workspace memasang aplikasi ini di {}.",
+    "Both tokens are of the app {}.": "Kedua token milik aplikasi {}.",
+    "it can not be reached": "tidak bisa dihubungi",
+    "no address": "alamat kosong",
+    "Its events, interactivity and way in are those that the bot needs.": (
+        "Event, interactivity, dan jalur masuknya sesuai dengan kebutuhan bot."
+    ),
+    "The token has every scope that the bot's manifest names.": "Token itu punya semua scope di manifest bot.",
+    "It is there; kabar doctor --url <address> tries it.": "Sudah ada; kabar doctor --url <alamat> mencobanya.",
+    "Slack hands out a socket for SLACK_APP_TOKEN.": "Slack memberikan socket untuk SLACK_APP_TOKEN.",
     "The bot is {} in {}.": "Bot ini {} di {}.",
-    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "Isi SLACK_BOT_TOKEN: {}; bot tidak bisa menjawab.",
-    "SLACK_APP_TOKEN is {}.": "Isi SLACK_APP_TOKEN: {}.",
+    "SLACK_BOT_TOKEN is {}: the bot can not answer.": "SLACK_BOT_TOKEN ternyata {}: bot tidak bisa menjawab.",
+    "SLACK_APP_TOKEN is {}.": "SLACK_APP_TOKEN ternyata {}.",
     "SLACK_APP_TOKEN is of the app {}, SLACK_BOT_TOKEN of {}: what people write is not heard.": (
         "SLACK_APP_TOKEN milik aplikasi {}, SLACK_BOT_TOKEN milik {}: yang ditulis orang tidak terdengar."
     ),
@@ -254,15 +294,15 @@ SENTENCES = {
     ),
     "Socket Mode is off, but the bot waits at a socket.": "Socket Mode mati, padahal bot menunggu di socket.",
     "Socket Mode is on, so the address gets nothing.": "Socket Mode menyala, jadi alamatnya tidak menerima apa pun.",
-    "Switch Socket Mode {} for the app.": "Ubah Socket Mode aplikasi ke {}.",
+    "Switch Socket Mode on for the app.": "Nyalakan Socket Mode di aplikasinya.",
+    "Switch Socket Mode off for the app.": "Matikan Socket Mode di aplikasinya.",
     "Slack sends to {}, which is not this bot's.": "Slack mengirim ke {}, yang bukan milik bot ini.",
     "Set {} for events, for interactivity and for the slash command.": (
         "Pakai {} untuk event, interactivity, dan perintah slash."
     ),
     "The token lacks {}.": "Token itu tidak punya {}.",
-    "Add {} {}": "Tambahkan {} {}",
-    "under OAuth & Permissions of the app, then install the app again.": (
-        "di OAuth & Permissions aplikasinya, lalu pasang lagi aplikasinya."
+    "Add {} under OAuth & Permissions of the app, then install the app again.": (
+        "Tambahkan {} di OAuth & Permissions aplikasinya, lalu pasang lagi aplikasinya."
     ),
     "SLACK_SIGNING_SECRET is missing, so every event is refused.": (
         "SLACK_SIGNING_SECRET belum ada, jadi setiap event ditolak."
@@ -276,26 +316,40 @@ SENTENCES = {
     "SLACK_SIGNING_SECRET is a token, so every event is refused.": (
         "SLACK_SIGNING_SECRET berisi token, jadi setiap event ditolak."
     ),
-    "ANTHROPIC_API_KEY is {}.": "Isi ANTHROPIC_API_KEY: {}.",
-    "TELEGRAM_BOT_TOKEN is {}.": "Isi TELEGRAM_BOT_TOKEN: {}.",
+    "ANTHROPIC_API_KEY is {}.": "ANTHROPIC_API_KEY ternyata {}.",
+    "TELEGRAM_BOT_TOKEN is {}.": "TELEGRAM_BOT_TOKEN ternyata {}.",
     "Run kabar setup, which finds out who you are. By hand: set KABAR_OWNER to your id, such as telegram:42.": (
-        "Jalankan kabar setup, yang mencari tahu siapa Anda. Sendiri: isi KABAR_OWNER dengan id Anda, misalnya "
+        "Jalankan kabar setup, yang mencari tahu siapa Anda. Secara manual: isi KABAR_OWNER dengan id Anda, misalnya "
         "telegram:42."
     ),
     "Slack can not be reached.": "Slack tidak bisa dihubungi.",
     "Look at SLACK_API_BASE_URL and at the network.": "Periksa SLACK_API_BASE_URL dan jaringan.",
-    "Slack wants to be asked less often.": "Slack minta ditanya lebih jarang.",
+    "Slack wants to be asked less often.": "Slack minta tidak ditanya terlalu sering.",
     "{} lacks the scope for it.": "{} tidak punya scope untuk itu.",
     "{} is no longer good ({}).": "{} sudah tidak berlaku ({}).",
     "Install the app again. {}": "Pasang lagi aplikasinya. {}",
     "Slack refuses {} ({}).": "Slack menolak {} ({}).",
     # telegram
+    "The bot is @{}.": "Bot ini @{}.",
+    "Privacy mode is off: the bot hears everything said in its groups.": (
+        "Mode privasi mati: bot mendengar semua yang dikatakan di grupnya."
+    ),
+    "Privacy mode is on: in groups the bot hears mentions, replies and commands.": (
+        "Mode privasi menyala: di grup, bot mendengar sebutan, balasan, dan perintah."
+    ),
+    "None is set, as long polling wants it.": "Tidak terpasang, sesuai kebutuhan long polling.",
+    "It is there and of the right form.": "Sudah ada dan bentuknya benar.",
+    "Telegram delivers to {}.": "Telegram mengantar ke {}.",
+    "No delivery failed lately; {} updates wait.": (
+        "Belakangan ini tidak ada pengantaran yang gagal; {} pembaruan menunggu."
+    ),
+    "Every kind that the bot reads is delivered.": "Semua jenis yang dibaca bot diantar.",
     "TELEGRAM_BOT_TOKEN is no token.": "TELEGRAM_BOT_TOKEN bukan token.",
     "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN again.": (
         "Salin lagi token dari @BotFather ke TELEGRAM_BOT_TOKEN."
     ),
     "Telegram does not know TELEGRAM_BOT_TOKEN.": "Telegram tidak mengenal TELEGRAM_BOT_TOKEN.",
-    "Telegram wants to be asked less often ({} seconds).": "Telegram minta ditanya lebih jarang ({} detik).",
+    "Telegram wants to be asked less often ({} seconds).": "Telegram minta tidak ditanya terlalu sering ({} detik).",
     "Telegram can not be reached ({}).": "Telegram tidak bisa dihubungi ({}).",
     "Look at TELEGRAM_API_BASE_URL and at the network.": "Periksa TELEGRAM_API_BASE_URL dan jaringan.",
     "Telegram refuses: {}.": "Telegram menolak: {}.",
@@ -322,6 +376,8 @@ SENTENCES = {
     "Tell Telegram where to deliver: kabar setup --url {}": (
         "Beri tahu Telegram ke mana harus mengantar: kabar setup --url {}"
     ),
+    "<address>": "<alamat>",
+    "<address>{}": "<alamat>{}",
     "Have the stack tell Telegram again: aws lambda invoke /dev/stdout --function-name <RegistrarName>": (
         "Minta stack-nya memberi tahu Telegram lagi: aws lambda invoke /dev/stdout --function-name <RegistrarName>"
     ),
@@ -357,26 +413,41 @@ SENTENCES = {
 }
 
 
-def translated(words: str) -> str:
-    """In Indonesian, one sentence after the other, the values in them too where they are words of ours; as it is where
-    nobody translated it."""
-    if words.startswith(" "):
-        return f" {translated(words[1:])}"
-    if words in SENTENCES and "{}" not in words:
-        return SENTENCES[words]
-    for pattern, translation in _patterns():
-        if found := pattern.fullmatch(words):
-            return translation.format(*map(translated, found.groups()))
-    first, dot, rest = words.partition(". ")
-    return f"{translated(f'{first}.')} {translated(rest)}" if dot else words
+class Translation:
+    """Of checks' ``names``, and of ``sentences`` with ``{}`` where a value stands."""
+
+    def __init__(self, names: Mapping[str, str], sentences: Mapping[str, str]) -> None:
+        self._names = names
+        self._sentences = sentences
+        self._by_length = sorted(
+            sentences, key=lambda each: -len(each.replace("{}", ""))
+        )  # what says most itself first
+
+    def check(self, check: Check) -> Check:
+        name = self._names.get(check.name, check.name)
+        return replace(check, name=name, says=self.words(check.says), next=self.words(check.next))
+
+    def words(self, words: str) -> str:
+        """One sentence after the other, the values in them too where they are words of ours; as it is where nobody
+        translated it."""
+        for sentence in self._by_length:
+            if found := _values(sentence, words):
+                return self._sentences[sentence].format(*map(self.words, found.groups()))
+        first, dot, rest = words.partition(". ")
+        return f"{self.words(f'{first}.')} {self.words(rest)}" if dot else words
 
 
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Those with most words of their own first."""
-    templates = sorted((each for each in SENTENCES if "{}" in each), key=lambda each: -len(each.replace("{}", "")))
-    return [(_pattern(each), SENTENCES[each]) for each in templates]
+INDONESIAN = Translation(NAMES, SENTENCES)
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile("(.+?)".join(map(re.escape, template.split("{}"))), re.DOTALL)
+def _values(sentence: str, words: str) -> re.Match[str] | None:
+    """The values in a sentence's places. One that stands before a capital or at the end may be sentences itself, any
+    other is within one."""
+    first, *others = parts = sentence.split("{}")
+    if not all(part in words for part in parts):  # most are not meant: spares making a pattern
+        return None
+    places = ("(.+)" if re.match(r"$| [A-Z]", part) else r"((?:(?!\. [A-Z]).)+?)" for part in others)
+    pattern = re.escape(first) + "".join(
+        f"{place}{re.escape(part)}" for place, part in zip(places, others, strict=True)
+    )
+    return re.fullmatch(pattern, words, re.DOTALL)

@@ -9,7 +9,7 @@ from bot.examining import Check, Examine, found
 from bot.ports import Clock
 from bot.texts import is_indonesian
 from handlers.doctor import cloud, local, model, slack, telegram
-from handlers.doctor.indonesian import NAMES, translated
+from handlers.doctor.indonesian import INDONESIAN
 from handlers.doctor.situation import situation
 from handlers.settings import Settings
 
@@ -40,6 +40,6 @@ def examination(settings: Settings, clock: Clock) -> Examine:
 
 def _told(check: Check, language: str) -> Check:
     if is_indonesian(language):
-        name = NAMES.get(check.name, check.name)
-        return replace(check, name=name, says=translated(check.says), next=translated(check.next))
+        told = INDONESIAN.check(check)
+        return replace(told, next=told.next.replace("jalankan kabar doctor lagi", "kirim /doctor lagi"))
     return replace(check, next=check.next.replace("Run kabar doctor again", "Send /doctor again"))

@@ -127,10 +127,10 @@ async def _time_at(http: aiohttp.ClientSession, server: str) -> float | None:
 
 
 def _compared(off: float) -> Check:
-    way = "fast" if off > 0 else "slow"
+    way = "seconds fast" if off > 0 else "seconds slow"
     do = "Set this machine's clock by a time server (NTP)."
     if abs(off) > TOO_FAR:
-        return red("clock", f"It is {abs(off):.0f} seconds {way}: signatures are refused.", do)
+        return red("clock", f"It is {abs(off):.0f} {way}: signatures are refused.", do)
     if abs(off) > AHEAD:
-        return yellow("clock", f"It is {abs(off):.0f} seconds {way}.", do)
+        return yellow("clock", f"It is {abs(off):.0f} {way}.", do)
     return green("clock", "It is right.")

@@ -20,7 +20,6 @@ from handlers.doctor.slack_tokens import GONE, Refused, answer, app_behind, app_
 from handlers.door import NO_SEAL, install_faults
 from handlers.settings import Settings, many_workspaces
 
-INSTALL = "under OAuth & Permissions of the app, then install the app again."
 SIGNING_NEXT = "Copy the Signing Secret from the app's Basic Information."
 EITHER_NEXT = f"{SIGNING_NEXT} For kabar run it is SLACK_APP_TOKEN that is missing: run kabar setup."
 TOKEN_NEXT = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions into SLACK_BOT_TOKEN."  # noqa: S105
@@ -112,7 +111,8 @@ async def _app(connection: Connection, bot: str, config_token: str, settings: Se
             if by_socket
             else "Socket Mode is on, so the address gets nothing."
         )
-        return red("slack app", says, f"Switch Socket Mode {'on' if by_socket else 'off'} for the app.")
+        do = "Switch Socket Mode on for the app." if by_socket else "Switch Socket Mode off for the app."
+        return red("slack app", says, do)
     wanted = f"{situation.url}{PATH}" if situation.url and not by_socket else ""
     if wanted and (elsewhere := [url for url in _addresses(app) if url != wanted]):
         says = f"Slack sends to {elsewhere[0] or 'no address'}, which is not this bot's."
@@ -133,7 +133,8 @@ def _addresses(manifest: Any) -> list[str]:
 
 def _scopes(about: AsyncSlackResponse) -> Check:
     if missing := missing_scopes(about):
-        return red("slack scopes", f"The token lacks {', '.join(missing)}.", f"Add {', '.join(missing)} {INSTALL}")
+        do = f"Add {', '.join(missing)} under OAuth & Permissions of the app, then install the app again."
+        return red("slack scopes", f"The token lacks {', '.join(missing)}.", do)
     return green("slack scopes", "The token has every scope that the bot's manifest names.")
 
 

@@ -34,3 +34,6 @@ async def test_a_set_up_is_never_of_another_bot_than_was_named(tmp_path: Path) -
     async with kabar(tmp_path, "--bot", "lola", "setup", "--check") as refused:
         assert await refused.ends() == 1
     assert "kabar setup is for the bot without a name" in refused.output
+    async with kabar(tmp_path, "--bot", "lola", "setup", "--check", "--language", "id") as refused:
+        assert await refused.ends() == 1
+    assert refused.output.startswith("kabar: kabar setup hanya untuk bot tanpa nama")

@@ -4,25 +4,33 @@ import ast
 import asyncio
 import inspect
 import re
+import textwrap
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from msgspec.structs import replace
 
 from bot import examining
 from bot.access import Access
+from bot.adapters import anthropic_model
+from bot.agentdir import folder
+from bot.cli import doctor as from_outside
+from bot.cli import main
+from bot.cli.doctor import indonesian as terminal
 from bot.cli.wiring import local
 from bot.doctor_page import page
 from bot.examining import Check, found, green, red, yellow
 from bot.messages import Person, Place
 from bot.turn import Outcome
-from handlers import doctor, door
+from handlers import aws, bots, doctor, door
 from handlers.doctor import cloud
-from handlers.doctor.indonesian import NAMES, SENTENCES, translated
+from handlers.doctor.indonesian import NAMES, SENTENCES
 from handlers.doctor.kinds import TITLES
 from handlers.settings import read_settings
 from simulator import telegram
+from simulator.script import overloaded
 from tests.bots import bot_on
 from tests.cli.doctor.stage import SECRETS, Stage, polling
 from tests.recorder import WAIT, RecordingChannel
@@ -94,8 +102,10 @@ async def test_what_is_wrong_comes_first_with_what_to_do_and_no_secret(chat: Cha
 
 async def test_who_reads_indonesian_is_told_in_indonesian(chat: Chat) -> None:
     chat.stage.values |= UNLIMITED
+    chat.stage.answer = overloaded()
     shown = await chat.asks(replace(OWNER, language="id"))
-    assert shown.startswith("**Hasil pemeriksaan**: 0 merah, 1 kuning, ")
+    assert shown.startswith("**Hasil pemeriksaan**: 0 merah, 2 kuning, ")
+    assert "→ Tunggu semenit, lalu kirim /doctor lagi." in shown
     assert "🟡 **uang**: Tidak ada batas untuk pengeluaran semua orang bersama.\n→ Isi KABAR" in shown
     assert "token Telegram" in shown
 
@@ -195,25 +205,29 @@ async def test_whoever_no_longer_wants_to_know_leaves_nothing_running() -> None:
 # In Indonesian
 
 
-def templates() -> Iterator[tuple[str, bool]]:
-    """Every text in the examinations, ``{}`` where a value stands, and whether a green check alone says it."""
-    folder = Path(str(doctor.__file__)).parent
-    files = [file for file in folder.glob("*.py") if file.name not in ("indonesian.py", "inside.py")]
-    for file in (*files, Path(str(examining.__file__))):
-        yield from _templates(ast.parse(file.read_text()), well=False)
-    for part in (ast.parse(inspect.getsource(door.install_faults)), ast.Constant(door.NO_SEAL)):
-        yield from _templates(part, well=False)
+def templates(*parts: ast.AST) -> set[str]:
+    """Every text in them, ``{}`` where a value stands."""
+    return {words for part in parts for words in _templates(part)}
 
 
-def _templates(node: ast.AST, *, well: bool) -> Iterator[tuple[str, bool]]:
+def files(room: ModuleType, *others: str) -> list[ast.AST]:
+    """A room's files but for these ``others``, which say nothing of their own."""
+    folder = Path(str(room.__file__)).parent
+    return [ast.parse(file.read_text()) for file in folder.glob("*.py") if file.name not in ("indonesian.py", *others)]
+
+
+def sources(*parts: object) -> list[ast.AST]:
+    return [ast.parse(textwrap.dedent(inspect.getsource(part))) for part in parts]  # type: ignore[arg-type]
+
+
+def _templates(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
     if isinstance(node, ast.Constant | ast.JoinedStr):
-        yield _template(node).removeprefix(" "), well
-    well = well or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "green")
+        yield _template(node).removeprefix(" ")
     for child in ast.iter_child_nodes(node):
         if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
-            yield from _templates(child, well=well)
+            yield from _templates(child)
 
 
 def _template(node: ast.Constant | ast.JoinedStr) -> str:
@@ -222,29 +236,53 @@ def _template(node: ast.Constant | ast.JoinedStr) -> str:
     return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
 
 
-def test_every_sentence_is_there_in_indonesian_with_as_many_values() -> None:
-    said = {words for words, well in templates() if not well}
-    sentences = {words for words in said if re.match("[A-Z{]", words) and len(words.split()) >= 3 and words[-1] != " "}
+INSIDE = templates(*files(doctor, "inside.py"), *sources(examining, door.install_faults), ast.Constant(door.NO_SEAL))
+"""What /doctor says."""
+FROM_OUTSIDE = templates(
+    *files(from_outside),
+    *sources(read_settings, bots.bot_names, bots.environment_of, aws._translated, folder.read_folder, main._setup),
+)
+"""What ``kabar doctor`` says beside that."""
+ELSEWHERE = templates(*sources(anthropic_model))
+"""What examinations pass on."""
 
-    assert sorted((sentences | {*TITLES.values()}) - SENTENCES.keys()) == []
-    for english, indonesian in SENTENCES.items():
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [(INSIDE, SENTENCES), (FROM_OUTSIDE, {**SENTENCES, **terminal.SENTENCES})],
+    ids=["/doctor", "kabar doctor"],
+)
+def test_every_sentence_is_there_in_indonesian_with_as_many_values(said: set[str], known: dict[str, str]) -> None:
+    begun = {words for words in said if re.match("[A-Z{].*[a-z]", words) and words[-1] != " "}
+    sentences = {words for words in begun if len(words.split()) >= 3}
+
+    assert sorted(sentences - known.keys()) == []
+    assert sorted(TITLES.values() - known.keys()) == []
+    for english, indonesian in known.items():
         assert english.count("{}") == indonesian.count("{}"), english
 
 
 def test_nothing_is_translated_that_nobody_says_any_more() -> None:
-    assert sorted(SENTENCES.keys() - {words for words, _ in templates()}) == []
+    assert sorted(SENTENCES.keys() - INSIDE - ELSEWHERE) == []
+    assert sorted(terminal.SENTENCES.keys() - FROM_OUTSIDE) == []
+
+
+def test_no_sentence_is_taken_for_another_one() -> None:
+    for english, indonesian in {**SENTENCES, **terminal.SENTENCES}.items():
+        count = english.count("{}")
+        values = [f"x{number}" for number in range(count)]
+        assert terminal.INDONESIAN.words(english.format(*values)) == indonesian.format(*values)
 
 
 def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
-    folder = Path(str(doctor.__file__)).parent
+    calls = (node for part in (*files(doctor), *files(from_outside)) for node in ast.walk(part))
     called = {
         node.args[0].value
-        for file in folder.glob("*.py")
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in calls
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("green", "yellow", "red")
         if isinstance(node.args[0], ast.Constant)
     }
-    assert called - NAMES.keys() == {"bucket", "data", "model"}
+    assert called - NAMES.keys() - terminal.NAMES.keys() == {"bucket", "data", "model", "worker"}
 
 
 @pytest.mark.parametrize(
@@ -253,12 +291,13 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
         ("It is 300 seconds fast: signatures are refused.", "Jam ini 300 detik terlalu cepat: tanda tangan ditolak."),
         (
             "SLACK_BOT_TOKEN is Slack's app-level token (xapp-): the bot can not answer.",
-            "Isi SLACK_BOT_TOKEN: token tingkat aplikasi Slack (xapp-); bot tidak bisa menjawab.",
+            "SLACK_BOT_TOKEN ternyata token tingkat aplikasi Slack (xapp-): bot tidak bisa menjawab.",
         ),
         (
             f"Turn it on for kabar-Table. {cloud.DEPLOY}",
             f"Nyalakan untuk kabar-Table. {SENTENCES[cloud.DEPLOY]}",
         ),
+        ("The provider knows no model fast.", "Penyedia tidak mengenal model fast."),
         ("3 wakes were given up, and nobody was told.", "3 panggilan gagal, dan tidak ada yang diberi tahu."),
         (
             "Tell Telegram where to deliver: kabar setup --url https://x",
@@ -270,8 +309,16 @@ def test_every_check_s_name_is_known_or_a_name_in_both_languages() -> None:
             "Salin Signing Secret dari Basic Information aplikasinya. Untuk kabar run, SLACK_APP_TOKEN yang belum ada: "
             "jalankan kabar setup.",
         ),
+        (
+            "KABAR_A must be on or off, not 'x'. KABAR_B must be a whole number above 0, not '-1'.",
+            "KABAR_A harus on atau off, bukan 'x'. KABAR_B harus bilangan bulat di atas 0, bukan '-1'.",
+        ),
+        (
+            "The secrets under /kabar can not be read: AccessDeniedException. What lies there is not tried.",
+            "Rahasia di /kabar tidak bisa dibaca: AccessDeniedException. Yang tersimpan di sana tidak dicoba.",
+        ),
         ("Nobody ever wrote this sentence", "Nobody ever wrote this sentence"),
     ],
 )
 def test_values_stand_in_the_translation_where_they_belong(english: str, indonesian: str) -> None:
-    assert translated(english) == indonesian
+    assert terminal.INDONESIAN.words(english) == indonesian

@@ -11,6 +11,7 @@ import msgspec
 from botocore.exceptions import BotoCoreError
 
 from bot.cli.doctor import address, aws, folder
+from bot.cli.doctor.indonesian import INDONESIAN, STATES
 from bot.cli.doctor.stack import read_stack
 from bot.errors import ConfigError, StoreUnavailable
 from bot.examining import Check, State, examined, red
@@ -26,11 +27,13 @@ COLOURS: dict[State, str] = {"green": "32", "yellow": "33", "red": "31"}
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """``url`` is the public address and ``stack`` a stack on AWS, each "" where none is named."""
+    """``url`` is the public address and ``stack`` a stack on AWS, each "" where none is named. ``language`` is "en" or
+    "id"; what programs read (``json``) is English in any."""
 
     url: str = ""
     stack: str = ""
     json: bool = False
+    language: str = "en"
 
 
 async def doctor(settings: Settings, wanted: Wanted, values: Mapping[str, str], clock: Clock) -> int:
@@ -40,7 +43,7 @@ async def doctor(settings: Settings, wanted: Wanted, values: Mapping[str, str], 
     if wanted.json:
         print(msgspec.json.encode({"checks": checks}).decode())
     else:
-        print("\n".join(told(checks, colours=sys.stdout.isatty())))
+        print("\n".join(told(checks, wanted.language, colours=sys.stdout.isatty())))
     return 1 if any(check.state == "red" for check in checks) else 0
 
 
@@ -65,18 +68,21 @@ async def diagnosed(settings: Settings, wanted: Wanted, values: Mapping[str, str
     return [*unread, *_no_platform(settings), *await examined(subjects)]
 
 
-def told(checks: list[Check], *, colours: bool) -> list[str]:
+def told(checks: list[Check], language: str, *, colours: bool) -> list[str]:
     """A line for each check, one more for what to do, and how many of each there are."""
+    states: Mapping[State, str] = {state: state for state in COLOURS}
+    if language == "id":
+        checks, states = [INDONESIAN.check(check) for check in checks], STATES
     width = max(len(check.name) for check in checks)
     lines = []
     for check in checks:
-        state = f"{check.state:6}"
+        state = f"{states[check.state]:6}"
         shown = f"\033[{COLOURS[check.state]}m{state}\033[0m" if colours else state
         lines.append(f"{shown}  {check.name:{width}}  {check.says}")
         if check.next:
             lines.append(f"{'':6}  {'':{width}}  → {check.next}")
     counts = Counter(check.state for check in checks)
-    return [*lines, "", ", ".join(f"{counts[state]} {state}" for state in COLOURS)]
+    return [*lines, "", ", ".join(f"{counts[state]} {states[state]}" for state in COLOURS)]
 
 
 def _deployed(stack: str, settings: Settings) -> tuple[Settings, str]:
@@ -93,8 +99,9 @@ async def _with_secrets(settings: Settings) -> tuple[Settings, list[Check]]:
         with closing(Aws(settings.aws_endpoint_url)) as client:
             return current_settings(settings, await aws_secrets(settings, client).read()), []
     except (ConfigError, StoreUnavailable, BotoCoreError) as error:
+        why = f"{str(error).rstrip('.')}."
         do = "Sign in to AWS as somebody who may ssm:GetParametersByPath and kms:Decrypt there."
-        return settings, [red("secrets", f"{str(error).rstrip('.')}. What lies there is not tried.", do)]
+        return settings, [red("secrets", f"{why} What lies there is not tried.", do)]
 
 
 def _no_platform(settings: Settings) -> list[Check]:

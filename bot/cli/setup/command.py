@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from bot.cli.language import LANGUAGES, terminal_language
 from bot.cli.setup.env_file import EnvFile
 from bot.cli.setup.keeper import Keeper
 from bot.cli.setup.owner import greet, settle_owner
@@ -23,11 +24,7 @@ from handlers.settings import SECRETS
 FILE = Path(".env")
 STOPPED = 130
 """As after Ctrl-C."""
-LANGUAGES = ("en", "id")
-SPOKEN = {"en": "en", "id": "id", "in": "id"}
-"""How a locale begins -> its language; "in" is what Indonesian was called once."""
 LANGUAGE_QUESTION = "Language / Bahasa"
-LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 PARAMETERS = {
     "KABAR_OWNER": "Owner",
     "KABAR_PROVIDER": "Provider",
@@ -51,9 +48,11 @@ class Wanted(Struct, frozen=True):
 async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Terminal) -> int:
     """The exit code: 1 where ``check`` finds something missing. ``environment`` is the process's own. Raises
     ConfigError where it can not go on."""
+    usual = terminal_language(environment)
+    language = wanted.language or usual
     if not wanted.check and not terminal.has_person:
-        raise ConfigError(say("no_person", wanted.language or _language(environment) or "en"))
-    language = wanted.language or _language(environment) or ("en" if wanted.check else "")
+        raise ConfigError(say("no_person", language or "en"))
+    language = language or ("en" if wanted.check else "")
     try:
         with nullcontext() if wanted.check else terminal.quiet():
             language = language or await _chosen_language(terminal)
@@ -63,7 +62,7 @@ async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Termin
                 from bot.cli.setup.checked import checked
 
                 return await checked(talk, way)
-            await _guided(talk, way)
+            await _guided(talk, way, "" if language == (usual or "en") else f" --language {language}")
     except Wrong as wrong:
         raise ConfigError(say(wrong.text, language, **wrong.values)) from wrong
     except EOFError:
@@ -78,12 +77,6 @@ async def setup(wanted: Wanted, environment: Mapping[str, str], terminal: Termin
 def _tell_stopped(terminal: Terminal, language: str) -> None:
     terminal.show("")
     terminal.say(say("stopped", language or "en"))
-
-
-def _language(environment: Mapping[str, str]) -> str:
-    """The terminal's, "" where it says none that is spoken here."""
-    locale = next((environment[name] for name in LOCALE if environment.get(name)), "")
-    return SPOKEN.get(locale[:2].lower(), "") if locale[2:3] in ("", "_", ".", "-") else ""
 
 
 async def _chosen_language(terminal: Terminal) -> str:
@@ -115,7 +108,8 @@ async def _keeper(wanted: Wanted, environment: Mapping[str, str]) -> Keeper:
     return keeper
 
 
-async def _guided(talk: Talk, way: Way) -> None:
+async def _guided(talk: Talk, way: Way, in_language: str) -> None:
+    """``in_language`` has a command speak the person's language where the terminal would not, "" where it does."""
     talk.say("hello_aws" if way.aws else "hello_here", where=talk.keeper.where)
     talk.pause()
     found = await platforms(talk, way)
@@ -127,10 +121,10 @@ async def _guided(talk: Talk, way: Way) -> None:
     owner = await settle_owner(talk, found)
     await deliver(talk, way, found)
     await greet(talk, owner)
-    _tell_what_next(talk, way, found, thinks=thinks)
+    _tell_what_next(talk, way, found, in_language, thinks=thinks)
 
 
-def _tell_what_next(talk: Talk, way: Way, found: Platforms, *, thinks: bool) -> None:
+def _tell_what_next(talk: Talk, way: Way, found: Platforms, in_language: str, *, thinks: bool) -> None:
     talk.pause()
     if not thinks:
         talk.say("done_demo")
@@ -142,7 +136,7 @@ def _tell_what_next(talk: Talk, way: Way, found: Platforms, *, thinks: bool) -> 
         talk.terminal.show("  kabar manifest --url <address>")
     talk.say("done_look")
     look = "kabar doctor --stack <name>" if way.aws else f"kabar doctor{f' --url {way.url}' if way.url else ''}"
-    talk.terminal.show(f"  {look}")
+    talk.terminal.show(f"  {look}{in_language}")
 
 
 def _to_start(talk: Talk, way: Way, *, thinks: bool) -> list[str]:

@@ -409,7 +409,7 @@ TEXTS = {
         "{url} bukan alamat yang bisa dituju Telegram dan Slack: awalnya https://, tanpa path.",
     ),
     # --check
-    "lacks_platform": ("Neither Telegram nor Slack is set up.", "Telegram maupun Slack belum disiapkan."),
+    "lacks_platform": ("Neither Telegram nor Slack is set up.", "Baik Telegram maupun Slack belum disiapkan."),
     "lacks": ("{name} is missing.", "{name} belum ada."),
     "check_good": ("Nothing is missing.", "Tidak ada yang kurang."),
     "check_bad": ("To put it right: kabar setup", "Untuk membereskannya: kabar setup"),

@@ -1,6 +1,7 @@
 """A set-up in which nothing is wrong, and the knobs to make it wrong: both local platforms, a model, a real webhook."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,11 +9,13 @@ from pathlib import Path
 from bot.adapters.local_wake import LocalWake
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.channels.slack.manifest import manifest
+from bot.cli.doctor import indonesian as terminal
 from bot.cli.doctor.command import Wanted, diagnosed
 from bot.cli.serve import OneDoor
 from bot.clock import SystemClock
 from bot.examining import Check
 from bot.ports import Clock
+from handlers.doctor import indonesian as inside
 from handlers.door import make_door
 from handlers.settings import Settings, read_settings
 from handlers.webhook import application
@@ -35,6 +38,21 @@ SECRETS = (
     slack.SIGNING_SECRET,
     slack.CONFIG_TOKEN,
 )
+
+
+SAME = {"bucket", "data", "model", "webhook", "worker"}
+"""Names of checks in both languages."""
+ENGLISH = re.compile(r"\b(and|for|is|it|its|not|of|that|the|there|to|with)\b", re.IGNORECASE)
+QUOTED = re.compile(r"/\S+|Wrong response from the webhook: [^(]+|file is not a database|Nothing reads it: .+\.md\.")
+"""What is shown as it is: paths, and what Telegram, SQLite and ``kabar check`` say."""
+
+
+def english_in(check: Check) -> list[str]:
+    """What is left of English in a check that is told in Indonesian."""
+    told = terminal.INDONESIAN.check(check)
+    named = {*inside.NAMES, *terminal.NAMES, *SAME, f"model {check.name.removeprefix('model ')}"}
+    unnamed = [] if check.name in named else [check.name]
+    return [*unnamed, *ENGLISH.findall(QUOTED.sub("", f"{told.says} {told.next}"))]
 
 
 class Stage:

@@ -23,7 +23,7 @@ from simulator.script import overloaded
 from simulator.slack import SCOPES
 from simulator.telegram import ANN_CHAT
 from simulator.world import Fault
-from tests.cli.doctor.stage import Stage, point_at, polling, webhooks
+from tests.cli.doctor.stage import Stage, english_in, point_at, polling, webhooks
 from tests.clock import FakeClock
 
 Break = Callable[[Stage], object]
@@ -231,6 +231,7 @@ async def is_named(case: Case, stage: Stage) -> None:
     case.do(stage)
     found = await stage.check(case.check)
     assert (found.state, case.next in found.next) == (case.state, True), found
+    assert english_in(found) == [], found
 
 
 async def test_what_says_another_name_than_kabar_at_the_address_is_told_from_it(tmp_path: Path) -> None:

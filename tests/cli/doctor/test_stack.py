@@ -19,7 +19,7 @@ from handlers.door import aws_doors
 from handlers.settings import read_settings
 from handlers.webhook import application
 from simulator import serving, slack, telegram
-from tests.cli.doctor.stage import KEY, polling
+from tests.cli.doctor.stage import KEY, english_in, polling
 from tests.emulator import Account, running_emulator
 from tests.packages.stack import create_stack
 from tests.packages.template import read_template
@@ -115,6 +115,7 @@ async def test_a_stack_as_the_template_makes_it_is_green_through_its_own_address
         settings = read_settings({**worker, "AWS_ENDPOINT_URL": cloud.endpoint})
         inside = await own_examination.examine(settings, situation(settings, "", deployed=True, now=0))
     assert [check for check in checks if check.state != "green"] == []
+    assert [check for check in checks if english_in(check)] == []
     assert {check.name for check in inside if check.state == "green"} == {
         *("aws account", "table", "table time to live", "table backups", "queue", "queue depth", "dead letters"),
         *("bucket", "secrets", "schedules"),
@@ -335,6 +336,7 @@ async def test_what_is_changed_in_a_stack_is_named_with_what_to_do(cases: tuple[
     for case in cases:
         check = found[case.check]
         assert (case.id, check.state, case.next in check.next) == (case.id, case.state, True), check
+        assert english_in(check) == [], check
 
 
 async def test_what_these_credentials_may_not_see_is_yellow_and_says_what_to_allow(

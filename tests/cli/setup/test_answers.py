@@ -182,6 +182,7 @@ async def test_both_languages_end_with_the_bot_s_own_words(stage: Stage) -> None
     async with stage.sitting(Wanted(language="id")) as person:
         for _ in range(6):
             await person.answers_to(r"\?.*:")
+        await person.sees("kabar doctor --language id")
         assert await person.ends() == 0
     assert stage.simulator.telegram.messages(ANN)[-1].text == say("ready", "id")
 
@@ -199,6 +200,7 @@ async def test_at_an_address_slack_s_secret_is_asked_for_and_telegram_is_told_wh
         await person.sees("kabar serve")
         await person.sees("kabar doctor --url https://bot.example")
         assert await person.ends() == 0
+        assert "--language" not in person.output
     kept = stage.kept()
     assert (kept["SLACK_SIGNING_SECRET"], kept["KABAR_OWNER"]) == (SIGNING_SECRET, "slack:T0KABAR:U0ANN")
     assert stage.simulator.webhook.url == "https://bot.example/telegram"
