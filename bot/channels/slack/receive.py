@@ -84,13 +84,8 @@ class SlackReceiver:
                 "sent_at": int(headers["x-slack-request-timestamp"]),
             }
             request = BoltRequest(body=body, headers=dict(headers), context=context)
-        except (
-            ValueError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ):  # signed, but not the JSON object that Slack sends
-            return UNREADABLE
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return UNREADABLE  # signed, but not the JSON object that Slack sends
         response = self._app.dispatch(request)
         # Bolt answers 404 to what no listener takes. To Slack that is a failure: it would repeat it, and in the end
         # switch the subscription off.
