@@ -26,10 +26,13 @@ SHARED_SENDERS = frozenset({ANONYMOUS_ADMIN, 136817688, 777000})
 """Accounts that stand for many people: anonymous admins, channels, Telegram's own. Nobody can be told from them."""
 
 QUOTE_LIMIT = 4_000
+LONGEST_DATA = 64
+"""Bytes of a button's data."""
 UNIT = 2
 """Bytes of one UTF-16 code unit, in which Telegram counts entity offsets."""
 
 _COMMAND = re.compile(r"/([a-zA-Z0-9_]{1,32})(?:@(\w+))?(?=\s|$)")
+_TOPIC = re.compile(r"\|([0-9]{1,10})\Z")
 _GONE = frozenset({"kicked", "left"})
 
 
@@ -65,6 +68,12 @@ def typing_reply(inbound: Inbound) -> Json:
 def tap_reply(update: Json) -> Json:
     """The method call that ends a tapped button's spinner, to answer the webhook with: later it would be too old."""
     return {"method": "answerCallbackQuery", "callback_query_id": text_at(object_at(update, "callback_query"), "id")}
+
+
+def in_topic(data: str, thread: str) -> str:
+    """A button's data with its topic, where both fit: of a message of some days ago Telegram tells the chat alone."""
+    told = f"{data}|{thread}" if thread else data
+    return told if len(told.encode()) <= LONGEST_DATA else data
 
 
 # The things that concern us.
@@ -104,7 +113,12 @@ def _written(message: Json, me: Me, kind: Literal["message", "edit"]) -> Inbound
 
 
 def _tapped(query: Json) -> Inbound | None:
-    message, sender, data = object_at(query, "message"), object_at(query, "from"), text_at(query, "data")
+    message, sender = object_at(query, "message"), object_at(query, "from")
+    data = text_at(query, "data")
+    if topic := _TOPIC.search(data):
+        data = data[: topic.start()]
+        if not number_at(message, "date"):  # too old to be told whole
+            message = {**message, "message_thread_id": int(topic[1]), "is_topic_message": True}
     place, number = _place(message), number_at(message, "message_id")
     if place is None or not number or not data or not _is_person(sender):
         return None

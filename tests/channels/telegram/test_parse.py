@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.access import NEVER
-from bot.channels.telegram.parse import KINDS, Me, parse, tap_reply, typing_reply
+from bot.channels.telegram.parse import KINDS, Me, in_topic, parse, tap_reply, typing_reply
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
 from tests.channels.odd_json import JSON, mutated, storable
 
@@ -395,6 +395,15 @@ def test_a_tap_carries_the_buttons_token_and_stays_in_its_topic() -> None:
     inbound = parsed(tap())
     assert (inbound.kind, inbound.data, inbound.native_id) == ("tap", "ok:7f", "30")
     assert inbound.place == Place("telegram:-100200:55", "-100200", "55", group=True, title="Work")
+
+
+def test_a_tap_under_a_message_of_days_ago_stays_in_its_topic_too() -> None:
+    old = {"message_id": 30, "chat": FORUM, "date": 0}
+    inbound = parsed(tap(message=old, data=in_topic("ok:7f", "55")))
+    assert (inbound.data, inbound.place, inbound.key) == ("ok:7f", parsed(tap()).place, parsed(tap()).key)
+    assert parsed(tap(data=in_topic("ok:7f", "55"))) == parsed(tap())
+    long = "set:model:" + "m" * 54
+    assert (in_topic(long, "55"), in_topic(long, "")) == (long, long)
 
 
 def test_a_tap_sent_again_with_new_ids_is_the_same_tap() -> None:
