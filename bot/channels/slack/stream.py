@@ -24,7 +24,7 @@ STATUS = {"running": "in_progress", "done": "complete", "failed": "error"}
 
 _LINES_THAT_CLOSE = ("```", "~~~", "|")
 _MARKUP = "*_~`[]()|#\\ \t\n"
-_NAME = re.compile(r"(?:<|&lt;)[@#!]?[^\s<>&]{0,300}\Z")
+_NAME = re.compile(r"(?:(?:<|&lt;)[@#!]?[^\s<>&]{0,300}|(?<![\w@/<;])@[^\s@]{0,40}(?: [^\s@]{1,40}){0,2})\Z")
 
 
 class Stream(Struct):

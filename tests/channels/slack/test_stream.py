@@ -38,6 +38,8 @@ def added(to: str, text: str, *, last: bool = False) -> str | None:
         ("a\n\n| b | c |", "a"),
         ("see <@U0", "see"),
         ("see &lt;@U0", "see"),
+        ("see @Ann Le", "see"),
+        ("see a@b.example", "see a@b.example"),
         ("see [docs](https://e.example/)", "see [docs](https://e.example/"),
         (NOTHING_TO_SHOW, ""),
     ],
