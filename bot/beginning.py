@@ -23,6 +23,7 @@ from bot.inbox import (
     last_question,
     run_of,
     said_in,
+    says_anew,
     still_arriving,
     to_us,
     turn_with,
@@ -120,9 +121,10 @@ class Beginnings:
         self._follows = follows
         self._prompts = prompts
 
-    async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
+    async def heard(self, inbox: Sequence[Inbound], journal: Journal) -> list[Inbound]:
         """What of the inbox is to the bot while a turn runs, from people who may talk to it; and news of the chat."""
-        to, _ = to_us(inbox, follows=self._is_followed(head))
+        head, said = journal.head, said_in(journal.turn.id, journal.own())
+        to, _ = to_us(inbox, follows=self._is_followed(head), heard=said)
         known = await self._listening.people.known(to, head.settings)
         return [inbound for inbound in known if inbound.sender.role or inbound.kind in ("moved", "left")]
 
@@ -235,7 +237,10 @@ class Beginnings:
         if not first.sender.role:
             await self._pages.reminders.cancel(first.conversation, first.data)
             return Nothing(head, done=_keys(same))
-        said, own = await self._pages.reminders.begun(same[-1], entries, self._clock.now())
+        due = same[-1]
+        if head.settings.closed:  # told as it is: nobody may be there to read an answer that is paid for
+            due = replace(due, command="")
+        said, own = await self._pages.reminders.begun(due, entries, self._clock.now())
         return Question((said,), Told(own[0], buttons=own[1], spoken_of=True) if own else None, taken=tuple(same))
 
     def _own_answer(self, inbound: Inbound, head: Head) -> Told | None:
@@ -340,7 +345,7 @@ class Beginnings:
 
     def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
         """An edit of what was answered already: offer to do it again."""
-        if not edit.sender.role or not turn_with(edit, entries):
+        if not (edit.sender.role and turn_with(edit, entries) and says_anew(edit, entries)):
             return None
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 

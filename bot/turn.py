@@ -346,7 +346,7 @@ class Turns:
     async def _look(self, journal: Journal) -> None:
         with suppress(StoreUnavailable):  # then the next look sees it
             inbox = await self._store.inbox(journal.head.conversation)
-            journal.saw(await self._beginnings.heard(inbox, journal.head) if inbox else ())
+            journal.saw(await self._beginnings.heard(inbox, journal) if inbox else ())
 
     def _heed(self, journal: Journal) -> None:
         for inbound in journal.arrived:

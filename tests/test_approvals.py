@@ -447,7 +447,7 @@ async def test_what_is_no_answer_and_begins_nothing_leaves_the_question_as_it_is
         await asked(bot)
         turn = button(bot, "ok").partition(":")[2].partition(".")[0]
         others = [tap("vote:up:x", 30), tap("ok:x.0", 31), tap(f"stop:{turn}", 32, sender=BUDI), edit("older", 0)]
-        await bot.hears(*others)
+        await bot.hears(*others, edit("write to Budi", 1))
         await bot.wakes()
         await taps(bot, "ok")
         assert SENT == ["Budi: Come at nine."]

@@ -649,6 +649,16 @@ async def test_an_edit_of_what_nobody_remembers_is_silent(path: Path) -> None:
         assert await bot.store.inbox(HERE.conversation) == []
 
 
+async def test_an_edit_that_changes_nothing_is_none(path: Path) -> None:
+    async with bot_on(path, text("84.")) as bot:
+        await bot.hears(inbound("12*7", 1))
+        await bot.wakes()
+        await bot.hears(edit("12*7", 1))
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["84."]
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
 async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: Path) -> None:
     async with bot_on(path, Refusal(400, "invalid_request_error", "no"), text("Hello.")) as bot:
         await bot.hears(inbound("hi", 1))
