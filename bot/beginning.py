@@ -27,6 +27,7 @@ from bot.inbox import (
     still_arriving,
     to_us,
     turn_with,
+    was_stopped,
     with_edits,
 )
 from bot.journal import Journal
@@ -212,13 +213,13 @@ class Beginnings:
             case "message" if not first.sender.role:
                 return await self._turned_away(first, inbox, head)
             case "edit":
-                return self._edited_late(first, entries)
+                return self._edited_late(first, head, entries)
             case "message" if self._is_late(first):
                 known = (each for each in inbox if each.kind == "message" and each.sender.role)
                 late = tuple(filter(self._is_late, known))
                 return Question(late, Told(say("late", late[-1].sender.language)))
             case "message" if first.command in ("retry", "undo"):
-                return self._taken_back(first, entries)
+                return self._taken_back(first, head, entries)
             case "message":
                 inbox = [as_words(each, self._prompts.commands) for each in inbox]
                 first = inbox[0]
@@ -305,7 +306,7 @@ class Beginnings:
         if word == "more":
             go_on = replace(tap, kind="message", text=say("go_on", tap.sender.language), data="")
             return Question(said=(go_on,), taken=(tap,))
-        return self._again(asked, tap, entries) if word == "again" else None
+        return self._again(asked, tap, head, entries) if word == "again" else None
 
     def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
         """A choice on the page of settings, which then shows it."""
@@ -320,7 +321,7 @@ class Beginnings:
             return Question((typed,), told, taken=(tap,))
         return Question((typed,), told and replace(told, settings=fields), taken=(tap,), edits=tap.native_id)
 
-    def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
+    def _again(self, asked: Asked, by: Inbound, head: Head, entries: Sequence[Entry]) -> Question | None:
         """Do a turn again, with the edit it was offered for."""
         first = asked.said[0]
         original = turn_with(first, entries) if first.kind == "edit" else asked.turn
@@ -329,9 +330,10 @@ class Beginnings:
         said = tuple(edited(each, first) if is_edit_of(first, each) else each for each in said_in(original, entries))
         # Their rights are those of now.
         said = tuple(replace(each, sender=by.sender) if each.sender.id == by.sender.id else each for each in said)
-        return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
+        told = self._own_answer(said[0], head) if said[0].command else None  # the edit may have made it one
+        return Question(said, told, before=(Ended(turn=original, why="undone"),), taken=(by,))
 
-    def _taken_back(self, command: Inbound, entries: Sequence[Entry]) -> Question:
+    def _taken_back(self, command: Inbound, head: Head, entries: Sequence[Entry]) -> Question:
         """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been, for
         whoever asked it: it runs with their rights, and at their cost."""
         language, last = command.sender.language, last_question(entries)
@@ -339,14 +341,17 @@ class Beginnings:
             return Question((command,), Told(say("nothing_to_take_back", language)))
         if all(command.sender.id != said.sender.id for said in last.said):
             return Question((command,), Told(say("not_yours", language)))
-        if command.command == "retry" and (again := self._again(last, command, entries)):
+        if command.command == "retry" and (again := self._again(last, command, head, entries)):
             return again
         return Question((command,), Told(say("taken_back", language)), before=(Ended(turn=last.turn, why="undone"),))
 
-    def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
-        """An edit of what was answered already: offer to do it again."""
-        if not (edit.sender.role and turn_with(edit, entries) and says_anew(edit, entries)):
+    def _edited_late(self, edit: Inbound, head: Head, entries: Sequence[Entry]) -> Question | None:
+        """An edit of what was answered already: offer to do it again. One that interrupted the answer comes first."""
+        original = turn_with(edit, entries)
+        if not (edit.sender.role and original and says_anew(edit, entries)):
             return None
+        if head.settings.meanwhile == "interrupt" and was_stopped(original, entries):
+            return self._again(Asked(original, (edit,)), edit, head, entries)
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
     async def _admitted(self, question: Question, head: Head, window: Sequence[Numbered]) -> Journal | None:

@@ -104,6 +104,11 @@ def asked_in(turn: str, entries: Sequence[Entry]) -> Asked | None:
     return next((entry for entry in entries if isinstance(entry, Asked) and entry.turn == turn), None)
 
 
+def was_stopped(turn: str, entries: Sequence[Entry]) -> bool:
+    """Whether somebody ended it in the middle of its answer."""
+    return any(isinstance(entry, Ended) and (entry.turn, entry.why) == (turn, "stopped") for entry in entries)
+
+
 def last_question(entries: Sequence[Entry]) -> Asked | None:
     """What started the newest turn that the model answered and sees; None where there is none."""
     ours = ("told", "reminded", "undone")

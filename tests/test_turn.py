@@ -659,6 +659,17 @@ async def test_an_edit_that_changes_nothing_is_none(path: Path) -> None:
         assert await bot.store.inbox(HERE.conversation) == []
 
 
+async def test_a_question_that_an_edit_made_a_command_is_that_command_when_it_is_done_again(path: Path) -> None:
+    async with bot_on(path, text("Do you mean /help?")) as bot:
+        await bot.hears(inbound("", 1, command="hepl"))
+        await bot.wakes()
+        await bot.hears(replace(edit("", 1), command="help"))
+        await bot.wakes()
+        await bot.hears(tap(bot.channel.buttons[0].data))
+        await bot.wakes()
+        assert "/new" in bot.channel.shown[-1]
+
+
 async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: Path) -> None:
     async with bot_on(path, Refusal(400, "invalid_request_error", "no"), text("Hello.")) as bot:
         await bot.hears(inbound("hi", 1))
@@ -749,6 +760,20 @@ async def test_in_interrupt_mode_a_message_ends_the_turn_and_comes_first(path: P
         await bot.wakes()
         assert bot.channel.shown[-2:] == ["(Stopped.)", "Two."]
         assert "second" in words(bot.model.requests[1])
+
+
+async def test_in_interrupt_mode_an_edit_ends_the_turn_and_is_answered(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
+        await bot.hears(inbound("interrupt", 1, command="meanwhile"))
+        await bot.wakes()
+        await bot.hears(inbound("price in dollars?", 2))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(edit("price in euros?", 2))
+        await running
+        await bot.wakes()
+        assert bot.channel.shown[-2:] == ["(Stopped.)", "In euros: 5."]
+        assert words(bot.model.requests[1])[-1] == "price in euros?"
 
 
 # The life of a chat.
