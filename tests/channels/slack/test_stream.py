@@ -39,6 +39,7 @@ def added(to: str, text: str, *, last: bool = False) -> str | None:
         ("see <@U0", "see"),
         ("see &lt;@U0", "see"),
         ("see @Ann Le", "see"),
+        ("see <@U1> (U", "see <@U1>"),
         ("see a@b.example", "see a@b.example"),
         ("see [docs](https://e.example/)", "see [docs](https://e.example/"),
         (NOTHING_TO_SHOW, ""),
