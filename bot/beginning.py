@@ -135,7 +135,7 @@ class Beginnings:
 
     async def begin(self, head: Head) -> Journal | Nothing:
         """The next turn of a conversation that has none, stored; its question and its messages in one write."""
-        inbox = await self._gathered(head.conversation)
+        inbox = await self.gathered(head.conversation)
         if not inbox:
             return Nothing(head)
         if news := self._news(head, inbox):
@@ -171,7 +171,7 @@ class Beginnings:
         """What somebody who may talk can choose for this chat."""
         return buttons(opened, head.settings, self._models) if opened.sender.role else ()
 
-    async def _gathered(self, conversation: str) -> list[Inbound]:
+    async def gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
         inbox = await self._store.inbox(conversation)
         for _ in range(MOST_QUIETS):
@@ -216,8 +216,7 @@ class Beginnings:
                 return self._edited_late(first, head, entries)
             case "message" if self._is_late(first):
                 known = (each for each in inbox if each.kind == "message" and each.sender.role)
-                late = tuple(filter(self._is_late, known))
-                return Question(late, Told(say("late", late[-1].sender.language)))
+                return _told_late(tuple(filter(self._is_late, known)), head, entries)
             case "message" if first.command in ("retry", "undo"):
                 return self._taken_back(first, head, entries)
             case "message":
@@ -458,6 +457,17 @@ class Beginnings:
             quiet=last.quiet or bool(question.told and question.told.quiet),
             model=head.settings.model if head.settings.model in self._models else "",
         )
+
+
+def _told_late(late: tuple[Inbound, ...], head: Head, entries: Sequence[Entry]) -> Question | Nothing:
+    """One notice for all of an outage: who sent something before it was given has read it."""
+    sentences = [say("late", language) for language in ("en", "id")]
+    notices = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.shown in sentences}
+    answered = (said for entry in entries if isinstance(entry, Asked) and entry.turn in notices for said in entry.said)
+    given_ms = max((said.arrival.at_ms for said in answered if said.arrival), default=0)
+    if all(each.sent_at * 1000 < given_ms for each in late):
+        return Nothing(head, done=_keys(late))
+    return Question(late, Told(say("late", late[-1].sender.language)))
 
 
 def _ended(told: Told, turn: Turn) -> Ended:

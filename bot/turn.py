@@ -214,6 +214,7 @@ class Turns:
 
     async def _is_decided(self, journal: Journal) -> bool:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
+        await self._beginnings.gathered(journal.head.conversation)  # an album may be the answer
         await self._look(journal)
         now, before = self._clock.now(), journal.turn.approvals
         # An edit of another turn's question does not answer this one.

@@ -13,7 +13,7 @@ from bot.budget import day_of
 from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
 from bot.intake import sweep
-from bot.messages import Answered, Counter, Ended, Person, Place, Returned
+from bot.messages import Answered, Arrival, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome
@@ -789,6 +789,19 @@ async def test_messages_from_before_an_outage_get_one_notice(path: Path) -> None
         assert bot.channel.shown[0].startswith("I was away")
         assert bot.channel.shown[1] == "Yes."
         assert "old 1" not in words(bot.model.requests[0])
+
+
+async def test_what_an_outage_held_up_gets_one_notice_however_slowly_it_comes_in(path: Path) -> None:
+    ahead = AnHourAhead()
+    async with bot_on(path, clock=ahead) as bot:
+        for number in range(1, 4):
+            await bot.hears(inbound(f"old {number}", number, arrival=Arrival(round(ahead.now() * 1000))))
+            await bot.wakes()
+        assert len(bot.channel.shown) == 1 and await bot.store.inbox(HERE.conversation) == []
+    async with bot_on(path, clock=AnHourAhead(3)) as bot:
+        await bot.hears(replace(inbound("are you back?", 4), sent_at=int(ahead.now()) + 60))
+        await bot.wakes()
+        assert len(bot.channel.shown) == 1
 
 
 async def test_a_chat_that_blocked_the_bot_costs_nothing_until_it_comes_back(path: Path) -> None:
