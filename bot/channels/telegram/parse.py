@@ -43,6 +43,10 @@ class Me(Struct, frozen=True):
     username: str = ""
 
 
+NOBODY = Me(-1)
+"""In somebody else's words our name stays."""
+
+
 def parse(update: Json, me: Me) -> Inbound | None:
     if message := object_at(update, "message"):
         return _moved(message) or _written(message, me, kind="message")
@@ -338,7 +342,7 @@ def _replied(message: Json, me: Me) -> Quote | None:
     """The part somebody picked wins over the whole message. Its files come along: "what is this?" is asked of a picture
     that somebody else sent."""
     replied = _reply(message) or object_at(message, "external_reply")
-    text = text_at(object_at(message, "quote"), "text") or _words(replied).text
+    text = text_at(object_at(message, "quote"), "text") or _words(replied).readable(NOBODY)
     attachments = tuple(_attachments(replied))
     if not text and not attachments:
         return None
@@ -351,7 +355,7 @@ def _forwarded(message: Json) -> Quote | None:
     """A forwarded message is somebody else's words, also where the one who forwards it wrote them once."""
     if not object_at(message, "forward_origin"):
         return None
-    text = _words(message).text or ", ".join(f"[{attachment.kind}]" for attachment in _attachments(message))
+    text = _words(message).readable(NOBODY) or ", ".join(f"[{attachment.kind}]" for attachment in _attachments(message))
     return Quote(_shortened(text), _origin(message, "forward_origin")) if text else None
 
 
