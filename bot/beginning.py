@@ -299,13 +299,22 @@ class Beginnings:
             case "vote":
                 way, _, turn = about.partition(":")
                 return (Voted(turn, tap.sender.id, good=way == "up"),) if way in ("up", "down") and turn else None
-        asked = asked_in(about, entries)
+        if word not in ("more", "again"):
+            return None
+        asked = asked_in(about, entries) or await self._out_of_sight(about, head)
         if asked is None or not any(tap.sender.id == said.sender.id for said in asked.said):
             return None
+        if asked not in entries:
+            return Question((tap,), Told(say("out_of_sight", tap.sender.language)))
         if word == "more":
             go_on = replace(tap, kind="message", text=say("go_on", tap.sender.language), data="")
             return Question(said=(go_on,), taken=(tap,))
-        return self._again(asked, tap, head, entries) if word == "again" else None
+        return self._again(asked, tap, head, entries)
+
+    async def _out_of_sight(self, turn: str, head: Head) -> Asked | None:
+        """What started a turn that is in the record and no longer shown."""
+        record = await self._store.record(head.conversation, 1) if head.since > 1 else []
+        return asked_in(turn, [each.entry for each in record])
 
     def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
         """A choice on the page of settings, which then shows it."""

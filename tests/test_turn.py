@@ -688,6 +688,19 @@ async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: P
         assert len(bot.model.requests) == 2  # it was done again already
 
 
+async def test_a_button_whose_question_is_out_of_sight_says_so_to_who_asked_and_to_nobody_else(path: Path) -> None:
+    async with bot_on(path, Refusal(400, "invalid_request_error", "no")) as bot:
+        await bot.hears(inbound("hi", 1))
+        await bot.wakes()
+        (retry,) = bot.channel.buttons
+        await bot.hears(inbound("", 2, command="new"))
+        await bot.wakes()
+        for number, sender in ((3, BUDI), (4, ANN)):
+            await bot.hears(tap(retry.data, number, sender=sender))
+            await bot.wakes()
+        assert bot.channel.shown[2:] == ["That lies too far back for me to take it up again. Please send it once more."]
+
+
 async def test_an_answer_cut_by_a_limit_can_be_continued(path: Path) -> None:
     async with bot_on(path, reply(text("Once upon"), stop_reason="max_tokens"), text("a time.")) as bot:
         await bot.hears(inbound("a tale", 1))
