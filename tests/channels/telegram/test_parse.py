@@ -270,10 +270,10 @@ def test_a_quotation_from_another_chat_keeps_its_author() -> None:
 
 def test_where_the_links_of_quoted_and_of_forwarded_words_lead_can_be_read() -> None:
     link = {"type": "text_link", "offset": 7, "length": 4, "url": "https://e.example/"}
-    post = {"text": "@MyBot here", "entities": [mention(0, 6), link]}
-    replied = {**post, "message_id": 3, "from": {"id": 9, "first_name": "Bo"}}
-    forwarded = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Bo"}}
-    for update in (message("and?", reply_to_message=replied), message(**post, **forwarded)):
+    said: Json = {"text": "@MyBot here", "entities": [mention(0, 6), link]}
+    replied = {**said, "message_id": 3, "from": {"id": 9, "first_name": "Bo"}}
+    forwarded: Json = {**said, "forward_origin": {"type": "hidden_user", "sender_user_name": "Bo"}}
+    for update in (message("and?", reply_to_message=replied), message(**forwarded)):
         assert parsed(update).quote == Quote("@MyBot here (https://e.example/)", "Bo")
 
 
