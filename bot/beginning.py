@@ -21,6 +21,7 @@ from bot.inbox import (
     edited,
     is_edit_of,
     last_question,
+    newest_edit,
     run_of,
     said_in,
     says_anew,
@@ -331,8 +332,9 @@ class Beginnings:
 
     def _again(self, asked: Asked, by: Inbound, head: Head, entries: Sequence[Entry]) -> Question | None:
         """Do a turn again, with the edit it was offered for."""
-        first = asked.said[0]
-        original = turn_with(first, entries) if first.kind == "edit" else asked.turn
+        first, original = asked.said[0], asked.turn
+        if first.kind == "edit":
+            first, original = newest_edit(first, entries), turn_with(first, entries)
         if not original:
             return None
         said = tuple(edited(each, first) if is_edit_of(first, each) else each for each in said_in(original, entries))

@@ -60,6 +60,13 @@ def says_anew(edit: Inbound, entries: Sequence[Entry]) -> bool:
     return not same or _content(same[-1]) != _content(edit)
 
 
+def newest_edit(edit: Inbound, entries: Sequence[Entry]) -> Inbound:
+    """How the message that this edits reads by now."""
+    heard = (said for entry in entries if isinstance(entry, Asked | Returned) for said in entry.said)
+    edits = (each for each in heard if each.kind == "edit" and _is_of_one_message(edit, each))
+    return max((edit, *edits), key=lambda each: each.order)
+
+
 def _is_of_one_message(one: Inbound, other: Inbound) -> bool:
     return (one.native_id, one.sender.id) == (other.native_id, other.sender.id)
 

@@ -649,6 +649,20 @@ async def test_an_edit_of_what_nobody_remembers_is_silent(path: Path) -> None:
         assert await bot.store.inbox(HERE.conversation) == []
 
 
+async def test_of_two_edits_either_button_answers_the_newer(path: Path) -> None:
+    async with bot_on(path, text("84."), text("90.")) as bot:
+        await bot.hears(inbound("12*7", 1))
+        await bot.wakes()
+        offers = []
+        for at, words_now in enumerate(("12*7+3", "12*7+6"), 1):
+            await bot.hears(replace(edit(words_now, 1), id=f"e1.{at}", order=f"{1:012d}.{at}"))
+            await bot.wakes()
+            offers += bot.channel.buttons
+        await bot.hears(tap(offers[0].data))
+        await bot.wakes()
+        assert words(bot.model.requests[1])[-1] == "12*7+6"
+
+
 async def test_an_edit_that_changes_nothing_is_none(path: Path) -> None:
     async with bot_on(path, text("84.")) as bot:
         await bot.hears(inbound("12*7", 1))

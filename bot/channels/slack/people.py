@@ -237,7 +237,7 @@ def named(text: str, seen: Mapping[str, str]) -> str:
     if not users or "@" not in text:
         return text
     either = "|".join(map(re.escape, sorted(users, key=len, reverse=True)))
-    call = re.compile(rf"(?<![\w@/<;])@({either})(?: \(([UW][A-Z0-9]+)\))?(?![\w@])", re.IGNORECASE)
+    call = re.compile(rf"(?<![\w@/<;[])@({either})(?: \(([UW][A-Z0-9]+)\))?(?![\w@])", re.IGNORECASE)
     pieces = _CODE.split(text)
     pieces[::2] = [call.sub(lambda name: _called(name, users), piece) for piece in pieces[::2]]
     return "".join(pieces)
