@@ -1,6 +1,6 @@
 """What waits in an inbox, put in order: which messages belong together, which are no longer needed. Pure."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -53,26 +53,24 @@ def edited(message: Inbound, edit: Inbound) -> Inbound:
 
 
 def says_anew(edit: Inbound, entries: Sequence[Entry]) -> bool:
-    """Whether the message that this edits was otherwise when it was heard last. Telegram tells of an edit also where
-    somebody only put a reaction to it."""
-    heard = (said for entry in entries if isinstance(entry, Asked | Returned) for said in entry.said)
-    same = [each for each in heard if each.kind in ("message", "edit") and _is_of_one_message(edit, each)]
-    return not same or _content(same[-1]) != _content(edit)
+    """Whether the message that this edits read otherwise when it was heard last. Telegram tells of an edit also where
+    somebody only put a reaction to it; its ids of files may be others then, so they say nothing."""
+    same = [each for each in _heard(entries) if each.kind in ("message", "edit") and _is_of_one_message(edit, each)]
+    return not same or (same[-1].text, same[-1].command) != (edit.text, edit.command)
 
 
 def newest_edit(edit: Inbound, entries: Sequence[Entry]) -> Inbound:
     """How the message that this edits reads by now."""
-    heard = (said for entry in entries if isinstance(entry, Asked | Returned) for said in entry.said)
-    edits = (each for each in heard if each.kind == "edit" and _is_of_one_message(edit, each))
+    edits = (each for each in _heard(entries) if each.kind == "edit" and _is_of_one_message(edit, each))
     return max((edit, *edits), key=lambda each: each.order)
+
+
+def _heard(entries: Sequence[Entry]) -> Iterator[Inbound]:
+    return (said for entry in entries if isinstance(entry, Asked | Returned) for said in entry.said)
 
 
 def _is_of_one_message(one: Inbound, other: Inbound) -> bool:
     return (one.native_id, one.sender.id) == (other.native_id, other.sender.id)
-
-
-def _content(said: Inbound) -> tuple[str, ...]:
-    return (said.text, said.command, *(file.id for file in said.attachments))
 
 
 def run_of(inbox: Sequence[Inbound], kind: Callable[[Inbound], T]) -> list[Inbound]:

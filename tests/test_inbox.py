@@ -131,7 +131,7 @@ def test_an_edit_may_put_another_picture_in_a_message_and_what_was_read_of_one_t
     said = inbound("which?", 1, attachments=(read,))
     same, swapped = (replace(edit("which?", 1), attachments=(Attachment("photo", id),)) for id in "ab")
     assert edited(said, same).attachments == (read,) and edited(said, swapped).attachments == (other,)
-    assert [says_anew(each, [Asked("t", (said,))]) for each in (same, swapped)] == [False, True]
+    assert not any(says_anew(each, [Asked("t", (said,))]) for each in (same, swapped))
 
 
 def test_a_piece_of_an_album_that_comes_late_is_to_us_where_the_rest_of_it_was() -> None:
