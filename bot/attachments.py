@@ -6,8 +6,7 @@ after a crash changes nothing: the same bytes are kept under the same key.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -15,7 +14,6 @@ from bot.errors import FileRefused, SendError, SendLater, SendUncertain
 from bot.files import is_text
 from bot.messages import Attachment, Inbound, Place, Quote
 from bot.ports import Blobs, Channel, Clock, Read, Reader
-from bot.tasks import first_of
 
 log = logging.getLogger(__name__)
 
@@ -38,20 +36,8 @@ class Attachments:
         self._reader = reader
         self._clock = clock
 
-    async def read(self, said: Sequence[Inbound]) -> tuple[Inbound, ...]:
+    async def read(self, said: Iterable[Inbound]) -> tuple[Inbound, ...]:
         """The same messages with their files read, those of what they quote included. Raises StoreUnavailable."""
-        places = [inbound.place for inbound in said if any(map(_is_unread, inbound.all_attachments))]
-        return await first_of(self._all(said), self._sign(places[0])) if places else tuple(said)
-
-    async def _sign(self, place: Place) -> None:
-        """Never returns: files take a while, and no turn shows yet that somebody is at it."""
-        channel = self._channels[place.platform]
-        while True:
-            with suppress(SendError):
-                await channel.typing(place)
-            await self._clock.sleep(channel.typing_interval)
-
-    async def _all(self, said: Sequence[Inbound]) -> tuple[Inbound, ...]:
         gate = asyncio.Semaphore(AT_ONCE)
         return tuple(await asyncio.gather(*(self._of(inbound, gate) for inbound in said)))
 

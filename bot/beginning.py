@@ -6,7 +6,8 @@ what was answered already. What does not: taps that came too late, news about th
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,6 +47,7 @@ from bot.messages import (
     Inbound,
     Numbered,
     Part,
+    Place,
     Spend,
     Spent,
     Times,
@@ -57,6 +59,7 @@ from bot.pages import Pages
 from bot.people import chat_key
 from bot.ports import Clock, Store
 from bot.settings_page import buttons, changed
+from bot.tasks import first_of
 from bot.texts import say
 
 log = logging.getLogger(__name__)
@@ -66,6 +69,10 @@ QUIET = 1.0
 MOST_QUIETS = 5
 LATE = 3600
 """Seconds. What is older, after an outage, gets one notice instead of answers that nobody waits for any more."""
+
+
+Sign = Callable[[Place], Coroutine[Any, Any, None]]
+"""Shows in a place that somebody is at it, until it is cancelled; never returns."""
 
 
 class Nothing(Struct, frozen=True):
@@ -134,7 +141,7 @@ class Beginnings:
         follow = head.settings.follow
         return head.last > 0 and (self._follows if follow is None else follow)
 
-    async def begin(self, head: Head) -> Journal | Nothing:
+    async def begin(self, head: Head, sign: Sign) -> Journal | Nothing:
         """The next turn of a conversation that has none, stored; its question and its messages in one write."""
         inbox = await self.gathered(head.conversation)
         if not inbox:
@@ -155,7 +162,7 @@ class Beginnings:
             return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
         question = replace(question, used=(*question.used, *edits, *ignored))
         with about(turn=question.inbox[0].reference):
-            journal = await self._admitted(question, head, window)
+            journal = await self._admitted(question, head, window, sign)
         if journal is None:
             return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if each.sender.role)
@@ -364,7 +371,7 @@ class Beginnings:
             return self._again(Asked(original, (edit,)), edit, head, entries)
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
-    async def _admitted(self, question: Question, head: Head, window: Sequence[Numbered]) -> Journal | None:
+    async def _admitted(self, question: Question, head: Head, window: Sequence[Numbered], sign: Sign) -> Journal | None:
         """The turn, or what says that a limit is reached, stored; None where that was said in this minute already."""
         asked, now = question.said[-1], self._clock.now()
         if question.told is not None:
@@ -374,7 +381,7 @@ class Beginnings:
         try:
             if any(each.all_attachments or self._prompts.named(each) for each in question.said):
                 await self._affordable(self._turn(question, head), head, reserve, pace)
-            question = await self._understood(question, head)
+            question = await self._understood(question, head, sign)
             if question.told is not None:
                 return await self._stored(question, head, window)
             return await self._stored(question, head, window, reserve, pace)
@@ -400,14 +407,15 @@ class Beginnings:
             if spend.limit is not None and spent.get(counter, Spent()).amount + spend.amount > spend.limit:
                 raise BudgetExceeded(spend)
 
-    async def _understood(self, question: Question, head: Head) -> Question:
+    async def _understood(self, question: Question, head: Head, sign: Sign) -> Question:
         """The question with its files read and, where it is the first in somebody's thread, what was said there; a
         server's prompt in place of its command."""
         try:
             prompted = [await self._prompts.said(each) for each in question.said]
         except PromptFailed as why:
             return replace(question, told=Told(str(why), button="retry" if why.again else ""))
-        said = await self._listening.whole(prompted)
+        has_files = any(each.all_attachments for each in prompted)
+        said = await first_of(self._listening.whole(prompted), *([sign(prompted[-1].place)] if has_files else []))
         first = said[0]
         if head.last == 0 and first.place.thread:
             said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])

@@ -33,15 +33,16 @@ from bot.errors import (
     ModelUnavailable,
     Retry,
     SendError,
+    SendLater,
     StoreUnavailable,
 )
 from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
-from bot.governor import Governors
+from bot.governor import Governor, Governors
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
-from bot.messages import Button, Ended, Head, Inbound, Turn
+from bot.messages import Button, Ended, Head, Inbound, Place, Turn
 from bot.metrics import tell, turn_ended
 from bot.moving import move
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
@@ -179,7 +180,7 @@ class Turns:
         return False
 
     async def _begin(self, head: Head) -> Journal | None:
-        begun = await self._beginnings.begin(head)
+        begun = await self._beginnings.begin(head, self._sign)
         if isinstance(begun, Journal):
             return begun
         if begun.moved_to:
@@ -228,13 +229,26 @@ class Turns:
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 
     def _delivery(self, journal: Journal) -> Delivery:
-        place = journal.turn.place
+        channel, governor = self._way_to(journal.turn.place)
+        return Delivery(channel, journal, self._clock, governor, self._blobs)
+
+    def _way_to(self, place: Place) -> tuple[Channel, Governor]:
         channel = self._channels.get(place.platform)
         if channel is None:
             raise ConfigError(f"A message from {place.platform} waits, but no token for {place.platform} is set.")
         pace = channel.group_pace if place.group else channel.pace
-        governor = self._governors.of(chat_of(place.conversation), pace)
-        return Delivery(channel, journal, self._clock, governor, self._blobs)
+        return channel, self._governors.of(chat_of(place.conversation), pace)
+
+    async def _sign(self, place: Place) -> None:
+        """The sign of life before there is a turn: to fetch and read files takes a while."""
+        channel, governor = self._way_to(place)
+        while True:
+            try:
+                if not governor.closed:
+                    await channel.typing(place)
+            except SendLater as error:
+                governor.close(error.retry_after)
+            await self._clock.sleep(channel.typing_interval)
 
     async def _deliver(self, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
         try:
