@@ -13,7 +13,7 @@ from bot.budget import day_of
 from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, LeaseLost, MessageGone, SendLater, SendRefused, SendUncertain
 from bot.intake import sweep
-from bot.messages import Answered, Arrival, Counter, Ended, Person, Place, Returned
+from bot.messages import Answered, Arrival, Button, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.toolkit import Toolbox, tool
 from bot.turn import Outcome
@@ -653,7 +653,7 @@ async def test_of_two_edits_either_button_answers_the_newer(path: Path) -> None:
     async with bot_on(path, text("84."), text("90.")) as bot:
         await bot.hears(inbound("12*7", 1))
         await bot.wakes()
-        offers = []
+        offers: list[Button] = []
         for at, words_now in enumerate(("12*7+3", "12*7+6"), 1):
             await bot.hears(replace(edit(words_now, 1), id=f"e1.{at}", order=f"{1:012d}.{at}"))
             await bot.wakes()
