@@ -40,6 +40,7 @@ from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
 from bot.governor import Governor, Governors
+from bot.inbox import said_in
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
 from bot.messages import Button, Ended, Head, Inbound, Place, Turn
@@ -281,7 +282,7 @@ class Turns:
         """Run the agent with the reply streaming beside it, until the record ends with an answer or a plain word."""
         stream = asyncio.create_task(delivery.stream())
         try:
-            if journal.resumed:  # a turn that just begins has read its inbox
+            if journal.resumed or _has_read_files(journal):  # any other has just looked into its inbox
                 await self._look(journal)
             self._heed(journal)  # before the first call that costs money
             await first_of(self._answer(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
@@ -396,6 +397,10 @@ def _spanning(turn: Turn) -> AbstractContextManager[Span]:
         "kabar.invocation": turn.invocations,
     }
     return span("invoke_agent kabar", attributes, parent=turn.trace)
+
+
+def _has_read_files(journal: Journal) -> bool:
+    return any(said.all_attachments for said in said_in(journal.turn.id, journal.own()))
 
 
 async def _failure_of(stream: asyncio.Task[None]) -> None:

@@ -149,3 +149,16 @@ async def test_while_files_are_fetched_and_read_the_person_sees_that_somebody_is
         await bot.hears(sent("a.png"))
         await bot.wakes()
         assert bot.channel.shown == ["Teal."]
+
+
+async def test_a_stop_that_comes_while_files_are_read_is_heard_before_the_model_is_asked(path: Path) -> None:
+    class Stopped(RecordingChannel):
+        async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+            await bot.hears(inbound("", 2, command="stop"))
+            return await super().fetch(place, attachment)
+
+    async with bot_on(path, channel=Stopped()) as bot:
+        bot.channel.files = {"id of a.png": PNG}
+        await bot.hears(sent("a.png"))
+        await bot.wakes()
+        assert bot.channel.shown == ["(Stopped.)"]
