@@ -227,14 +227,9 @@ class Agent:
     async def _interjection(self, journal: Journal, ear: "_Ear") -> None:
         """Never returns. People write in bursts: what the asker adds before the first word is shown joins the question,
         and the model is asked anew."""
-        while ear.heard or not (said := self._added(journal)):
+        while ear.heard or not (said := journal.added()):
             await journal.news()
         raise Interjected(said)
-
-    def _added(self, journal: Journal) -> tuple[Inbound, ...]:
-        """What has arrived that steers this turn."""
-        steering = journal.head.settings.meanwhile == "steer" or any(each.said for each in journal.turn.approvals)
-        return tuple(inbound for inbound in journal.arrived if steering and journal.is_askers_word(inbound))
 
     async def _keep(self, reply: Reply, journal: Journal) -> None:
         reply = replace(reply, missed=missed(journal.entries(), journal.turn.id, reply))
@@ -285,7 +280,7 @@ class Agent:
             voice.working([label(call) for call in calls if call["id"] not in denied])
             run = _Round(answered, calls, denied, journal, self._toolbox, self._clock, deadline)
             outcomes, took_ms = await run.run(), run.took_ms
-        taken = self._added(journal)
+        taken = journal.added()
         said = await self._listening.understood(taken, journal.head.settings)
         returned = Returned(
             turn=journal.turn.id,

@@ -6,7 +6,8 @@ what was answered already. What does not: taps that came too late, news about th
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,11 +22,14 @@ from bot.inbox import (
     edited,
     is_edit_of,
     last_question,
+    newest_edit,
     run_of,
     said_in,
+    says_anew,
     still_arriving,
     to_us,
     turn_with,
+    was_stopped,
     with_edits,
 )
 from bot.journal import Journal
@@ -43,6 +47,7 @@ from bot.messages import (
     Inbound,
     Numbered,
     Part,
+    Place,
     Spend,
     Spent,
     Times,
@@ -54,6 +59,7 @@ from bot.pages import Pages
 from bot.ports import Clock, Store
 from bot.profiles import Profiles, chat_key
 from bot.settings_page import buttons, changed
+from bot.tasks import first_of
 from bot.texts import say
 
 log = logging.getLogger(__name__)
@@ -63,6 +69,12 @@ QUIET = 1.0
 MOST_QUIETS = 5
 LATE = 3600
 """Seconds. What is older, after an outage, gets one notice instead of answers that nobody waits for any more."""
+TAPPED = 200
+"""Entries before those in sight of which buttons are still heeded: to look at all would take longer with every turn."""
+
+
+Sign = Callable[[Place], Coroutine[Any, Any, None]]
+"""Shows in a place that somebody is at it, until it is cancelled; never returns."""
 
 
 class Nothing(Struct, frozen=True):
@@ -120,9 +132,10 @@ class Beginnings:
         self._follows = follows
         self._prompts = prompts
 
-    async def heard(self, inbox: Sequence[Inbound], head: Head) -> list[Inbound]:
+    async def heard(self, inbox: Sequence[Inbound], journal: Journal) -> list[Inbound]:
         """What of the inbox is to the bot while a turn runs, from people who may talk to it; and news of the chat."""
-        to, _ = to_us(inbox, follows=self._is_followed(head))
+        head, said = journal.head, said_in(journal.turn.id, journal.own())
+        to, _ = to_us(inbox, follows=self._is_followed(head), heard=said)
         known = await self._listening.people.known(to, head.settings)
         return [inbound for inbound in known if inbound.sender.role or inbound.kind in ("moved", "left")]
 
@@ -130,9 +143,9 @@ class Beginnings:
         follow = head.settings.follow
         return head.last > 0 and (self._follows if follow is None else follow)
 
-    async def begin(self, head: Head) -> Journal | Nothing:
+    async def begin(self, head: Head, sign: Sign) -> Journal | Nothing:
         """The next turn of a conversation that has none, stored; its question and its messages in one write."""
-        inbox = await self._gathered(head.conversation)
+        inbox = await self.gathered(head.conversation)
         if not inbox:
             return Nothing(head)
         if news := self._news(head, inbox):
@@ -152,7 +165,7 @@ class Beginnings:
             return replace(begun, done=(*begun.done, *_keys([*edits, *ignored])))
         question = replace(begun, used=(*begun.used, *edits, *ignored))
         with about(turn=question.inbox[0].reference):
-            journal = await self._admitted(question, head, window, profiles)
+            journal = await self._admitted(question, head, window, profiles, sign)
         if journal is None:
             return Nothing(head, done=_keys(question.inbox))
         journal.saw(each for each in messages if each.sender.role)
@@ -169,7 +182,7 @@ class Beginnings:
         """What somebody who may talk can choose for this chat."""
         return buttons(opened, head.settings, self._models) if opened.sender.role else ()
 
-    async def _gathered(self, conversation: str) -> list[Inbound]:
+    async def gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
         inbox = await self._store.inbox(conversation)
         for _ in range(MOST_QUIETS):
@@ -211,13 +224,12 @@ class Beginnings:
             case "message" if not first.sender.role:
                 return await self._turned_away(first, inbox, head)
             case "edit":
-                return self._edited_late(first, entries)
+                return self._edited_late(first, head, entries)
             case "message" if self._is_late(first):
                 known = (each for each in inbox if each.kind == "message" and each.sender.role)
-                late = tuple(filter(self._is_late, known))
-                return Question(late, Told(say("late", late[-1].sender.language)))
+                return _told_late(tuple(filter(self._is_late, known)), head, entries)
             case "message" if first.command in ("retry", "undo"):
-                return self._taken_back(first, entries)
+                return self._taken_back(first, head, entries)
             case "message":
                 inbox = [as_words(each, self._prompts.commands) for each in inbox]
                 first = inbox[0]
@@ -236,7 +248,10 @@ class Beginnings:
         if not first.sender.role:
             await self._pages.reminders.cancel(first.conversation, first.data)
             return Nothing(head, done=_keys(same))
-        said, own = await self._pages.reminders.begun(same[-1], entries, self._clock.now())
+        due = same[-1]
+        if head.settings.closed:  # told as it is: nobody may be there to read an answer that is paid for
+            due = replace(due, command="")
+        said, own = await self._pages.reminders.begun(due, entries, self._clock.now())
         return Question((said,), Told(own[0], buttons=own[1], spoken_of=True) if own else None, taken=tuple(same))
 
     def _own_answer(self, inbound: Inbound, head: Head) -> Told | None:
@@ -297,13 +312,22 @@ class Beginnings:
                 if way not in ("up", "down") or not turn:
                     return None
                 return Nothing(head, done=(tap.key,), entries=(Voted(turn, tap.sender.id, good=way == "up"),))
-        asked = asked_in(about, entries)
+        if word not in ("more", "again"):
+            return None
+        asked = asked_in(about, entries) or await self._out_of_sight(about, head)
         if asked is None or not any(tap.sender.id == said.sender.id for said in asked.said):
             return None
+        if asked not in entries:
+            return Question((tap,), Told(say("out_of_sight", tap.sender.language)))
         if word == "more":
             go_on = replace(tap, kind="message", text=say("go_on", tap.sender.language), data="")
             return Question(said=(go_on,), taken=(tap,))
-        return self._again(asked, tap, entries) if word == "again" else None
+        return self._again(asked, tap, head, entries)
+
+    async def _out_of_sight(self, turn: str, head: Head) -> Asked | None:
+        """What started a turn that is in the record and no longer shown, as far back as buttons are still tapped."""
+        record = await self._store.record(head.conversation, max(head.since - TAPPED, 1)) if head.since > 1 else []
+        return asked_in(turn, [each.entry for each in record])
 
     def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
         """A choice on the page of settings, which then shows it."""
@@ -318,18 +342,20 @@ class Beginnings:
             return Question((typed,), told, taken=(tap,))
         return Question((typed,), told and replace(told, settings=fields), taken=(tap,), edits=tap.native_id)
 
-    def _again(self, asked: Asked, by: Inbound, entries: Sequence[Entry]) -> Question | None:
+    def _again(self, asked: Asked, by: Inbound, head: Head, entries: Sequence[Entry]) -> Question | None:
         """Do a turn again, with the edit it was offered for."""
-        first = asked.said[0]
-        original = turn_with(first, entries) if first.kind == "edit" else asked.turn
+        first, original = asked.said[0], asked.turn
+        if first.kind == "edit":
+            first, original = newest_edit(first, entries), turn_with(first, entries)
         if not original:
             return None
         said = tuple(edited(each, first) if is_edit_of(first, each) else each for each in said_in(original, entries))
         # Their rights are those of now.
         said = tuple(replace(each, sender=by.sender) if each.sender.id == by.sender.id else each for each in said)
-        return Question(said=said, before=(Ended(turn=original, why="undone"),), taken=(by,))
+        told = self._own_answer(said[0], head) if said[0].command else None  # the edit may have made it one
+        return Question(said, told, before=(Ended(turn=original, why="undone"),), taken=(by,))
 
-    def _taken_back(self, command: Inbound, entries: Sequence[Entry]) -> Question:
+    def _taken_back(self, command: Inbound, head: Head, entries: Sequence[Entry]) -> Question:
         """``/retry`` and ``/undo``: the newest turn that the model answered, done again or as if it had never been, for
         whoever asked it: it runs with their rights, and at their cost."""
         language, last = command.sender.language, last_question(entries)
@@ -337,18 +363,21 @@ class Beginnings:
             return Question((command,), Told(say("nothing_to_take_back", language)))
         if all(command.sender.id != said.sender.id for said in last.said):
             return Question((command,), Told(say("not_yours", language)))
-        if command.command == "retry" and (again := self._again(last, command, entries)):
+        if command.command == "retry" and (again := self._again(last, command, head, entries)):
             return again
         return Question((command,), Told(say("taken_back", language)), before=(Ended(turn=last.turn, why="undone"),))
 
-    def _edited_late(self, edit: Inbound, entries: Sequence[Entry]) -> Question | None:
-        """An edit of what was answered already: offer to do it again."""
-        if not edit.sender.role or not turn_with(edit, entries):
+    def _edited_late(self, edit: Inbound, head: Head, entries: Sequence[Entry]) -> Question | None:
+        """An edit of what was answered already: offer to do it again. One that interrupted the answer comes first."""
+        original = turn_with(edit, entries)
+        if not (edit.sender.role and original and says_anew(edit, entries)):
             return None
+        if head.settings.meanwhile == "interrupt" and was_stopped(original, entries):
+            return self._again(Asked(original, (edit,)), edit, head, entries)
         return Question(said=(edit,), told=Told(say("edited", edit.sender.language), button="redo"))
 
     async def _admitted(
-        self, question: Question, head: Head, window: Sequence[Numbered], profiles: Profiles
+        self, question: Question, head: Head, window: Sequence[Numbered], profiles: Profiles, sign: Sign
     ) -> Journal | None:
         """The turn, or what says that a limit is reached, stored; None where that was said in this minute already."""
         asked, now = question.said[-1], self._clock.now()
@@ -359,7 +388,7 @@ class Beginnings:
         try:
             if any(each.all_attachments or self._prompts.named(each) for each in question.said):
                 await self._affordable(self._turn(question, head), head, reserve, pace)
-            question = await self._understood(question, head)
+            question = await self._understood(question, head, sign)
             if question.told is not None:
                 return await self._stored(question, head, window, profiles)
             return await self._stored(question, head, window, profiles, reserve, pace)
@@ -385,14 +414,15 @@ class Beginnings:
             if spend.limit is not None and spent.get(counter, Spent()).amount + spend.amount > spend.limit:
                 raise BudgetExceeded(spend)
 
-    async def _understood(self, question: Question, head: Head) -> Question:
+    async def _understood(self, question: Question, head: Head, sign: Sign) -> Question:
         """The question with its files read and, where it is the first in somebody's thread, what was said there; a
         server's prompt in place of its command."""
         try:
             prompted = [await self._prompts.said(each) for each in question.said]
         except PromptFailed as why:
             return replace(question, told=Told(str(why), button="retry" if why.again else ""))
-        said = await self._listening.whole(prompted)
+        has_files = any(each.all_attachments for each in prompted)
+        said = await first_of(self._listening.whole(prompted), *([sign(prompted[-1].place)] if has_files else []))
         first = said[0]
         if head.last == 0 and first.place.thread:
             said = (replace(first, heard=await self._listening.people.heard_before(first)), *said[1:])
@@ -453,6 +483,17 @@ class Beginnings:
             quiet=last.quiet or bool(question.told and question.told.quiet),
             model=head.settings.model if head.settings.model in self._models else "",
         )
+
+
+def _told_late(late: tuple[Inbound, ...], head: Head, entries: Sequence[Entry]) -> Question | Nothing:
+    """One notice for all of an outage: who sent something before it was given has read it."""
+    sentences = [say("late", language) for language in ("en", "id")]
+    notices = {entry.turn for entry in entries if isinstance(entry, Ended) and entry.shown in sentences}
+    answered = (said for entry in entries if isinstance(entry, Asked) and entry.turn in notices for said in entry.said)
+    given_ms = max((said.arrival.at_ms for said in answered if said.arrival), default=0)
+    if all(each.sent_at * 1000 < given_ms for each in late):
+        return Nothing(head, done=_keys(late))
+    return Question(late, Told(say("late", late[-1].sender.language)))
 
 
 def _ended(told: Told, turn: Turn) -> Ended:

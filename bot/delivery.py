@@ -341,7 +341,7 @@ class Delivery:
         own = self._journal.own()
         batches = self._channel.batches(files_of(self._journal.all_own()))
         lost = lost_files(self._journal.all_own(), self._language)
-        text = "\n\n".join(filter(None, (answer_text(own, self._language), lost)))
+        text = self._seen("\n\n".join(filter(None, (answer_text(own, self._language), lost))))
         parts = self._final(text or say("empty", self._language), self._buttons()) if text or not batches else []
         for index, part in enumerate(parts):
             if not ((sent := self._part(index)) and sent.whole):
@@ -359,6 +359,10 @@ class Delivery:
                 await self._settle(approval)
         await self._channel.typing(self._place, active=False)
 
+    def _seen(self, text: str) -> str:
+        """The text; "" where nothing of it can be seen, as of a comment alone."""
+        return text if text and [part.text for part in self._channel.render(text)] != [NOTHING_TO_SHOW] else ""
+
     def _final(self, text: str, buttons: tuple[Button, ...]) -> list[Rendered]:
         return self._parts(text, buttons, self._tasks())
 
@@ -369,7 +373,7 @@ class Delivery:
 
     async def ask(self, deadline: Deadline) -> None:
         """Show all that was said so far, then ask for each approval that is waited for. Raises Later and ChatClosed."""
-        if text := answer_text(self._journal.own(), self._language):
+        if text := self._seen(answer_text(self._journal.own(), self._language)):
             for index, part in enumerate(self._final(text, ())):
                 await self._insist(index, part, deadline)
         for number, approval in enumerate(self._journal.turn.approvals):

@@ -1,6 +1,6 @@
 """What waits in an inbox, put in order: which messages belong together, which are no longer needed. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -13,12 +13,14 @@ LONG = 3_500
 T = TypeVar("T")
 
 
-def to_us(inbox: Sequence[Inbound], *, follows: bool) -> tuple[list[Inbound], list[Inbound]]:
+def to_us(
+    inbox: Sequence[Inbound], *, follows: bool, heard: Iterable[Inbound] = ()
+) -> tuple[list[Inbound], list[Inbound]]:
     """What of the inbox is to the bot, and what is not: a piece of an album counts with the piece that is addressed,
-    anything else in a thread only where the bot ``follows`` it."""
-    albums = {inbound.album for inbound in inbox if inbound.addressed and inbound.album}
-    heard = [each for each in inbox if each.addressed or (each.album in albums if each.album else follows)]
-    return heard, [each for each in inbox if each not in heard]
+    which may be among what was ``heard`` before; anything else in a thread only where the bot ``follows`` it."""
+    albums = {inbound.album for inbound in (*heard, *inbox) if inbound.addressed and inbound.album}
+    ours = [each for each in inbox if each.addressed or (each.album in albums if each.album else follows)]
+    return ours, [each for each in inbox if each not in ours]
 
 
 def still_arriving(inbox: Sequence[Inbound]) -> bool:
@@ -40,12 +42,35 @@ def with_edits(inbox: Sequence[Inbound]) -> tuple[list[Inbound], list[Inbound]]:
 
 def is_edit_of(edit: Inbound, message: Inbound) -> bool:
     """Several questions may be about one message, some of them not its author's, who alone can edit it."""
-    same = edit.native_id == message.native_id and edit.sender.id == message.sender.id
-    return same and (edit.kind, message.kind) == ("edit", "message")
+    return _is_of_one_message(edit, message) and (edit.kind, message.kind) == ("edit", "message")
 
 
 def edited(message: Inbound, edit: Inbound) -> Inbound:
-    return replace(message, text=edit.text, command=edit.command)
+    """A picture may have been put in the place of another; what was read of one that stays is kept."""
+    read = {file.id: file for file in message.attachments if file.id}
+    attachments = tuple(read.get(file.id, file) for file in edit.attachments) or message.attachments
+    return replace(message, text=edit.text, command=edit.command, attachments=attachments)
+
+
+def says_anew(edit: Inbound, entries: Sequence[Entry]) -> bool:
+    """Whether the message that this edits read otherwise when it was heard last. Telegram tells of an edit also where
+    somebody only put a reaction to it; its ids of files may be others then, so they say nothing."""
+    same = [each for each in _heard(entries) if each.kind in ("message", "edit") and _is_of_one_message(edit, each)]
+    return not same or (same[-1].text, same[-1].command) != (edit.text, edit.command)
+
+
+def newest_edit(edit: Inbound, entries: Sequence[Entry]) -> Inbound:
+    """How the message that this edits reads by now."""
+    edits = (each for each in _heard(entries) if each.kind == "edit" and _is_of_one_message(edit, each))
+    return max((edit, *edits), key=lambda each: each.order)
+
+
+def _heard(entries: Sequence[Entry]) -> Iterator[Inbound]:
+    return (said for entry in entries if isinstance(entry, Asked | Returned) for said in entry.said)
+
+
+def _is_of_one_message(one: Inbound, other: Inbound) -> bool:
+    return (one.native_id, one.sender.id) == (other.native_id, other.sender.id)
 
 
 def run_of(inbox: Sequence[Inbound], kind: Callable[[Inbound], T]) -> list[Inbound]:
@@ -82,6 +107,11 @@ def asked_in(turn: str, entries: Sequence[Entry]) -> Asked | None:
     if any(isinstance(entry, Ended) and entry.why == "undone" and entry.turn == turn for entry in entries):
         return None
     return next((entry for entry in entries if isinstance(entry, Asked) and entry.turn == turn), None)
+
+
+def was_stopped(turn: str, entries: Sequence[Entry]) -> bool:
+    """Whether somebody ended it in the middle of its answer."""
+    return any(isinstance(entry, Ended) and (entry.turn, entry.why) == (turn, "stopped") for entry in entries)
 
 
 def last_question(entries: Sequence[Entry]) -> Asked | None:

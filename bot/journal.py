@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot.budget import Budget, bill_of, lately
 from bot.errors import LeaseLost
 from bot.files import Files
-from bot.inbox import turn_with
+from bot.inbox import says_anew, still_arriving, turn_with
 from bot.memory import Memory
 from bot.messages import (
     Answered,
@@ -74,6 +74,7 @@ class Journal:
         self.at_work: set[str] = set()
         self.desks = asyncio.Semaphore(MOST_AT_WORK)
         self._news = asyncio.Event()
+        self._is_growing = False
         self._noticed: dict[str, int] = {}
 
     @property
@@ -121,11 +122,25 @@ class Journal:
         if inbound.command or inbound.sender.id != self.turn.asker.id:
             return False
         if inbound.kind == "edit":
-            return bool(turn_with(inbound, self.own()))
+            own = self.own()
+            return bool(turn_with(inbound, own)) and says_anew(inbound, own)
         return inbound.kind == "message"
 
+    def added(self) -> tuple[Inbound, ...]:
+        """What has arrived that steers this turn; nothing while pieces of an album or of a split paste come in."""
+        steering = self.settings.meanwhile == "steer" or any(each.said for each in self.turn.approvals)
+        if self._is_growing or not steering:
+            return ()
+        return tuple(filter(self.is_askers_word, self.arrived))
+
     def saw(self, inbox: Iterable[Inbound]) -> None:
-        """What waits in the inbox, for ``arrived``. The inbox may have been read before our last step took of it."""
+        """What a look into the inbox found, for ``arrived``."""
+        before = len(self.arrived)
+        self._waits(inbox)
+        self._is_growing = still_arriving(self.arrived) and len(self.arrived) > before
+
+    def _waits(self, inbox: Iterable[Inbound]) -> None:
+        """The inbox may have been read before our last step took of it."""
         self.arrived = [inbound for inbound in inbox if inbound.key not in self.turn.inbox]
         self._news.set()
 
@@ -156,7 +171,7 @@ class Journal:
             turn, held = self._budget.reserve(turn, self.head.conversation, reserve)
             change = Change(entries=entries, turn=turn, take=keys, settings=settings, spend=(*held, *spend))
             await self._commit(change)
-        self.saw(self.arrived)
+        self._waits(self.arrived)
 
     async def update(self, **changes: Any) -> None:
         """Store changed fields of the turn."""
@@ -171,7 +186,7 @@ class Journal:
             turn = replace(self.turn, approvals=approvals, inbox=self.turn.inbox + keys)
             settings = replace(self.head.settings, allowed=self.head.settings.allowed | allowed) if allowed else None
             await self._commit(Change(turn=turn, take=keys, settings=settings))
-        self.saw(self.arrived)
+        self._waits(self.arrived)
 
     async def set_part(self, index: int, part: Part) -> None:
         """Store where one part of the reply stands; parts are begun in order."""

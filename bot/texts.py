@@ -81,6 +81,10 @@ _TEXTS = {
         "There is no answer in this conversation to take back or to give again.",
         "Belum ada jawaban dalam percakapan ini yang bisa dibatalkan atau diulang.",
     ),
+    "out_of_sight": (
+        "That lies too far back for me to take it up again. Please send it once more.",
+        "Itu sudah terlalu jauh di belakang untuk saya lanjutkan. Silakan kirim sekali lagi.",
+    ),
     "not_yours": (
         "The last question here is somebody else's: only they can take it back or have it answered again.",
         "Pertanyaan terakhir di sini milik orang lain: hanya dia yang bisa membatalkan atau mengulanginya.",

@@ -34,17 +34,18 @@ from bot.errors import (
     ModelUnavailable,
     Retry,
     SendError,
+    SendLater,
     StoreUnavailable,
     TokenGone,
 )
 from bot.examining import Examine, nothing_examined
 from bot.folding import Folding
 from bot.forgetting import Forgetting
-from bot.governor import Governors
-from bot.inbox import unanswered
+from bot.governor import Governor, Governors
+from bot.inbox import said_in, unanswered
 from bot.journal import NO_LIMITS, Journal
 from bot.logs import about
-from bot.messages import Button, Ended, Head, Inbound, Turn
+from bot.messages import Button, Ended, Head, Inbound, Place, Turn
 from bot.metrics import tell, turn_ended
 from bot.moving import move
 from bot.ports import Blobs, Change, Channel, Clock, Store, Wake
@@ -194,7 +195,7 @@ class Turns:
         return False
 
     async def _begin(self, head: Head) -> Journal | None:
-        begun = await self._beginnings.begin(head)
+        begun = await self._beginnings.begin(head, self._sign)
         if isinstance(begun, Journal):
             return begun
         if begun.moved_to:
@@ -229,6 +230,7 @@ class Turns:
 
     async def _is_decided(self, journal: Journal) -> bool:
         """Whether nothing is waited for any more, with what has arrived; or a person has yet to be asked."""
+        await self._beginnings.gathered(journal.head.conversation)  # an album may be the answer
         await self._look(journal)
         now, before = self._clock.now(), journal.turn.approvals
         # An edit of another turn's question does not answer this one.
@@ -242,13 +244,26 @@ class Turns:
         return not waiting or any(each.part is None or each.part.state != "sent" for each in waiting)
 
     def _delivery(self, journal: Journal) -> Delivery:
-        place = journal.turn.place
+        channel, governor = self._way_to(journal.turn.place)
+        return Delivery(channel, journal, self._clock, governor, self._blobs)
+
+    def _way_to(self, place: Place) -> tuple[Channel, Governor]:
         channel = self._channels.get(place.platform)
         if channel is None:
             raise ConfigError(f"A message from {place.platform} waits, but no token for {place.platform} is set.")
         pace = channel.group_pace if place.group else channel.pace
-        governor = self._governors.of(chat_of(place.conversation), pace)
-        return Delivery(channel, journal, self._clock, governor, self._blobs)
+        return channel, self._governors.of(chat_of(place.conversation), pace)
+
+    async def _sign(self, place: Place) -> None:
+        """The sign of life before there is a turn: to fetch and read files takes a while."""
+        channel, governor = self._way_to(place)
+        while True:
+            try:
+                if not governor.closed:
+                    await channel.typing(place)
+            except SendLater as error:
+                governor.close(error.retry_after)
+            await self._clock.sleep(channel.typing_interval)
 
     async def _show(self, show: Show, journal: Journal, delivery: Delivery, deadline: Deadline) -> None:
         """In the chat's new place, where it has moved."""
@@ -278,7 +293,7 @@ class Turns:
         """Run the agent with the reply streaming beside it, until the record ends with an answer or a plain word."""
         stream = asyncio.create_task(delivery.stream())
         try:
-            if journal.resumed:  # a turn that just begins has read its inbox
+            if journal.resumed or _has_read_files(journal):  # any other has just looked into its inbox
                 await self._look(journal)
             self._heed(journal)  # before the first call that costs money
             await first_of(self._answer(journal, delivery, deadline), self._look_out(journal), _failure_of(stream))
@@ -356,7 +371,7 @@ class Turns:
     async def _look(self, journal: Journal) -> None:
         with suppress(StoreUnavailable):  # then the next look sees it
             inbox = await self._store.inbox(journal.head.conversation)
-            journal.saw(await self._beginnings.heard(inbox, journal.head) if inbox else ())
+            journal.saw(await self._beginnings.heard(inbox, journal) if inbox else ())
 
     def _heed(self, journal: Journal) -> None:
         for inbound in journal.arrived:
@@ -400,6 +415,10 @@ def _spanning(turn: Turn) -> AbstractContextManager[Span]:
         "kabar.invocation": turn.invocations,
     }
     return span("invoke_agent kabar", attributes, parent=turn.trace)
+
+
+def _has_read_files(journal: Journal) -> bool:
+    return any(said.all_attachments for said in said_in(journal.turn.id, journal.own()))
 
 
 async def _failure_of(stream: asyncio.Task[None]) -> None:

@@ -1,5 +1,6 @@
 """Tools that ask first: nothing runs without a person's word, and a word counts once."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from bot.access import Access
+from bot.adapters.local_wake import LocalWake
 from bot.approvals import DAY, Gate, buttons, question
 from bot.channels.slack import render as slack
 from bot.channels.telegram import render as telegram
+from bot.cli.wiring import local
 from bot.clock import SystemClock
 from bot.errors import ChatClosed, ChatMoved, StoreUnavailable
 from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
@@ -20,12 +23,13 @@ from bot.tools.memory import remember
 from bot.tools.reopen import reopen
 from bot.turn import Outcome
 from bot.web.known import is_known
-from simulator.script import call, reply, text
+from handlers.settings import read_settings
+from simulator.script import call, reply, scripted, text
 from tests.bots import Bot, bot_on, edit, news, results, tap, words
 from tests.letters import LETTER, SENT, TOOLS, visit
 from tests.letters import VISIT as OUT
 from tests.pictures import PNG
-from tests.recorder import RecordingChannel
+from tests.recorder import WAIT, RecordingChannel
 from tests.say import ANN, BUDI, GROUP, HERE, NOW, inbound
 
 
@@ -478,7 +482,7 @@ async def test_what_is_no_answer_and_begins_nothing_leaves_the_question_as_it_is
         await asked(bot)
         turn = button(bot, "ok").partition(":")[2].partition(".")[0]
         others = [tap("vote:up:x", 30), tap("ok:x.0", 31), tap(f"stop:{turn}", 32, sender=BUDI), edit("older", 0)]
-        await bot.hears(*others)
+        await bot.hears(*others, edit("write to Budi", 1))
         await bot.wakes()
         await taps(bot, "ok")
         assert SENT == ["Budi: Come at nine."]
@@ -554,3 +558,17 @@ async def test_a_question_asked_again_stands_last_and_once(path: Path) -> None:
         assert [each[:18] for each in bot.channel.shown] == ["[send_letter.txt]", "**May I do this: s"]
         await taps(bot, "ok")
         assert bot.channel.shown == ["[send_letter.txt]", "✓ send_letter: approved by Ann.", "Done."]
+
+
+async def test_what_does_not_answer_a_question_keeps_no_process_busy_while_it_waits(path: Path) -> None:
+    async with scripted(call("calculator", {"expression": "2+2"})) as model:
+        own = {"KABAR_DATA": str(path), "KABAR_FILES": str(path.parent / "files"), "KABAR_ALLOWED_USERS": "*"}
+        theirs = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": model.url, "KABAR_ASK_FIRST": "calculator"}
+        channel = RecordingChannel()
+        async with local(read_settings(own | theirs), {"telegram": channel}) as bot, asyncio.timeout(WAIT):
+            assert isinstance(bot.wake, LocalWake)
+            for each in (inbound("2+2?", 1), tap("vote:up:x", 30)):
+                await bot.store.receive(each)
+                await bot.wake.wake(HERE.conversation, each.id)
+                await bot.wake.drain()
+        assert [each.label for each in channel.buttons][:2] == ["Approve once", "Deny"]

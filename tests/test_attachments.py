@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from bot.attachments import EXCERPT
 from bot.errors import FileRefused, SendLater, SendUncertain
-from bot.messages import Asked, Attachment, Inbound, Json, Quote
+from bot.messages import Asked, Attachment, Inbound, Json, Place, Quote
 from simulator.model_reply import Step
 from simulator.script import call, reply, text
 from tests.bots import bot_on, results, words
 from tests.pictures import PNG, picture
+from tests.recorder import RecordingChannel
 from tests.say import inbound
 
 
@@ -135,3 +136,29 @@ async def test_a_picture_that_is_kept_no_longer_is_a_note_and_the_chat_goes_on(p
         await bot.wakes()
         assert images(bot.model.requests[1]) == []
         assert "no longer kept" in str(bot.model.requests[1])
+
+
+async def test_while_files_are_fetched_and_read_the_person_sees_that_somebody_is_at_it(path: Path) -> None:
+    class Slow(RecordingChannel):
+        async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+            await self.until(lambda channel: ("typing", "") in channel.calls)
+            return await super().fetch(place, attachment)
+
+    async with bot_on(path, text("Teal."), channel=Slow()) as bot:
+        bot.channel.files = {"id of a.png": PNG}
+        await bot.hears(sent("a.png"))
+        await bot.wakes()
+        assert bot.channel.shown == ["Teal."]
+
+
+async def test_a_stop_that_comes_while_files_are_read_is_heard_before_the_model_is_asked(path: Path) -> None:
+    class Stopped(RecordingChannel):
+        async def fetch(self, place: Place, attachment: Attachment) -> bytes:
+            await bot.hears(inbound("", 2, command="stop"))
+            return await super().fetch(place, attachment)
+
+    async with bot_on(path, channel=Stopped()) as bot:
+        bot.channel.files = {"id of a.png": PNG}
+        await bot.hears(sent("a.png"))
+        await bot.wakes()
+        assert bot.channel.shown == ["(Stopped.)"]

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from bot.access import Access
 from bot.errors import SendUncertain
 from bot.messages import Attachment, Inbound, Place, Quote
+from bot.reminding import ASK
 from bot.turn import Outcome
 from simulator.model_reply import Refusal
 from simulator.script import call, text
@@ -248,6 +249,16 @@ async def test_a_reminder_is_told_and_can_be_spoken_of_afterwards(path: Path) ->
         await bot.hears(inbound("again in ten minutes", 2))
         await bot.wakes()
         assert "⏰ Pay the rent" in str(bot.model.requests[0]["messages"])
+
+
+async def test_what_is_asked_at_its_time_costs_nothing_where_the_bot_was_shut_out(path: Path) -> None:
+    async with bot_on(path) as bot:
+        await bot.hears(news("left"))
+        await bot.wakes()
+        due = replace(inbound("any news?", 1), kind="due", id=f"due.r1.{int(time())}", data="r1", command=ASK)
+        await bot.hears(due)
+        await bot.wakes()
+        assert bot.model.requests == [] and bot.channel.shown == ["⏰ any news?"]
 
 
 async def test_the_model_hears_who_is_named_in_a_message_and_in_what_it_quotes(path: Path) -> None:

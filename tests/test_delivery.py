@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from bot.channels.telegram.render import render
 from bot.errors import MessageGone, SendLater, SendRefused, SendUncertain
+from bot.ports import Rendered
+from bot.texts import say
 from bot.turn import Outcome
 from simulator.model_reply import Break
 from simulator.script import call, reply, text
 from tests.bots import bot_on
+from tests.recorder import RecordingChannel
 from tests.say import HERE, inbound
 
 
@@ -130,3 +134,15 @@ async def test_a_tool_that_is_done_is_not_said_to_run_while_the_answer_grows(pat
         grown = [words for method, words in bot.channel.calls[before:] if method in ("send", "edit")]
         assert grown[-1] == "one two three four five six"
         assert not any("look" in words for words in grown)
+
+
+@pytest.mark.parametrize("invisible", ["<!-- nothing to say -->", "\u200b\u2060"])
+async def test_of_an_answer_that_nobody_can_see_a_sentence_takes_the_place(path: Path, invisible: str) -> None:
+    class Rendering(RecordingChannel):
+        def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
+            return render(markdown, growing=growing)
+
+    async with bot_on(path, text(invisible), channel=Rendering()) as bot:
+        await bot.hears(inbound())
+        await bot.wakes()
+        assert bot.channel.shown == [say("empty", "en")]

@@ -3,8 +3,20 @@
 import pytest
 from msgspec.structs import replace
 
-from bot.inbox import LONG, asked_in, last_question, run_of, said_in, still_arriving, to_us, turn_with, with_edits
-from bot.messages import Ended, Inbound, Returned
+from bot.inbox import (
+    LONG,
+    asked_in,
+    edited,
+    last_question,
+    run_of,
+    said_in,
+    says_anew,
+    still_arriving,
+    to_us,
+    turn_with,
+    with_edits,
+)
+from bot.messages import Asked, Attachment, Ended, Inbound, Returned
 from tests.bots import edit
 from tests.say import BUDI, answered, asked, inbound, returned
 
@@ -105,3 +117,23 @@ def test_a_reminder_is_no_question_to_answer_again() -> None:
     record = [asked("first", "t1", number=1), answered("One."), told, Ended("t3", "reminded", shown="⏰ tea")]
     assert last_question(record) == record[0]
     assert last_question(record[2:]) is None
+
+
+def test_an_edit_that_changes_nothing_says_nothing_anew() -> None:
+    again = [*RECORD, asked("second", "t3", number=2), Asked("t4", (edit("so", 2),))]
+    assert [says_anew(edit(text, 2), RECORD) for text in ("second", "so")] == [False, True]
+    assert [says_anew(edit(text, 2), again) for text in ("second", "so")] == [True, False]
+    assert not says_anew(edit("added", 3), RECORD)
+
+
+def test_an_edit_may_put_another_picture_in_a_message_and_what_was_read_of_one_that_stays_is_kept() -> None:
+    read, other = Attachment("photo", "a", blob="k/1"), Attachment("photo", "b")
+    said = inbound("which?", 1, attachments=(read,))
+    same, swapped = (replace(edit("which?", 1), attachments=(Attachment("photo", id),)) for id in "ab")
+    assert edited(said, same).attachments == (read,) and edited(said, swapped).attachments == (other,)
+    assert not any(says_anew(each, [Asked("t", (said,))]) for each in (same, swapped))
+
+
+def test_a_piece_of_an_album_that_comes_late_is_to_us_where_the_rest_of_it_was() -> None:
+    late = inbound("", 3, album="g", addressed=False)
+    assert to_us([late], follows=False, heard=ALBUM) == ([late], [])

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot.adapters.sqlite_store import SQLiteStore
 from bot.journal import Journal
 from bot.messages import Turn
-from tests.bots import edit
+from tests.bots import edit, photo
 from tests.clock import FakeClock
 from tests.say import ANN, BUDI, HERE, answered, asked, call, inbound, returned
 
@@ -55,3 +55,18 @@ async def test_a_stored_step_is_progress(journal: Journal) -> None:
     await journal.update(failures=3)
     await journal.append(returned("A"))
     assert (journal.turn.failures, journal.head.last) == (0, 3)
+
+
+async def test_an_edit_that_changes_nothing_adds_nothing(journal: Journal) -> None:
+    assert not journal.is_askers_word(edit("line 1", 1))
+
+
+async def test_an_album_that_joins_a_turn_joins_it_once_no_more_of_it_comes(journal: Journal) -> None:
+    pieces = [photo(number) for number in (4, 5, 6)]
+    for seen in (pieces[:1], pieces):
+        journal.saw(seen)
+        assert journal.added() == ()
+    await journal.append(returned("A"))
+    assert journal.added() == ()
+    journal.saw(pieces)
+    assert journal.added() == tuple(pieces)

@@ -23,7 +23,7 @@ from bot.errors import (
     TokenGone,
 )
 from bot.intake import sweep
-from bot.messages import Answered, Asked, Counter, Ended, Person, Place, Returned
+from bot.messages import Answered, Arrival, Asked, Button, Counter, Ended, Person, Place, Returned
 from bot.ports import Change, Receipt
 from bot.toolkit import Toolbox, tool
 from bot.turn import TOKEN_AGAIN, Outcome
@@ -690,6 +690,41 @@ async def test_an_edit_of_what_nobody_remembers_is_silent(path: Path) -> None:
         assert await bot.store.inbox(HERE.conversation) == []
 
 
+async def test_of_two_edits_either_button_answers_the_newer(path: Path) -> None:
+    async with bot_on(path, text("84."), text("90.")) as bot:
+        await bot.hears(inbound("12*7", 1))
+        await bot.wakes()
+        offers: list[Button] = []
+        for at, words_now in enumerate(("12*7+3", "12*7+6"), 1):
+            await bot.hears(replace(edit(words_now, 1), id=f"e1.{at}", order=f"{1:012d}.{at}"))
+            await bot.wakes()
+            offers += bot.channel.buttons
+        await bot.hears(tap(offers[0].data))
+        await bot.wakes()
+        assert words(bot.model.requests[1])[-1] == "12*7+6"
+
+
+async def test_an_edit_that_changes_nothing_is_none(path: Path) -> None:
+    async with bot_on(path, text("84.")) as bot:
+        await bot.hears(inbound("12*7", 1))
+        await bot.wakes()
+        await bot.hears(edit("12*7", 1))
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.shown == ["84."]
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_a_question_that_an_edit_made_a_command_is_that_command_when_it_is_done_again(path: Path) -> None:
+    async with bot_on(path, text("Do you mean /help?")) as bot:
+        await bot.hears(inbound("", 1, command="hepl"))
+        await bot.wakes()
+        await bot.hears(replace(edit("", 1), command="help"))
+        await bot.wakes()
+        await bot.hears(tap(bot.channel.buttons[0].data))
+        await bot.wakes()
+        assert "/new" in bot.channel.shown[-1]
+
+
 async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: Path) -> None:
     async with bot_on(path, Refusal(400, "invalid_request_error", "no"), text("Hello.")) as bot:
         await bot.hears(inbound("hi", 1))
@@ -706,6 +741,19 @@ async def test_a_failed_turn_can_be_retried_by_who_asked_and_nobody_else(path: P
         await bot.hears(tap(retry.data, 4))
         await bot.wakes()
         assert len(bot.model.requests) == 2  # it was done again already
+
+
+async def test_a_button_whose_question_is_out_of_sight_says_so_to_who_asked_and_to_nobody_else(path: Path) -> None:
+    async with bot_on(path, Refusal(400, "invalid_request_error", "no")) as bot:
+        await bot.hears(inbound("hi", 1))
+        await bot.wakes()
+        (retry,) = bot.channel.buttons
+        await bot.hears(inbound("", 2, command="new"))
+        await bot.wakes()
+        for number, sender in ((3, BUDI), (4, ANN)):
+            await bot.hears(tap(retry.data, number, sender=sender))
+            await bot.wakes()
+        assert bot.channel.shown[2:] == ["That lies too far back for me to take it up again. Please send it once more."]
 
 
 async def test_an_answer_cut_by_a_limit_can_be_continued(path: Path) -> None:
@@ -782,6 +830,20 @@ async def test_in_interrupt_mode_a_message_ends_the_turn_and_comes_first(path: P
         assert "second" in words(bot.model.requests[1])
 
 
+async def test_in_interrupt_mode_an_edit_ends_the_turn_and_is_answered(path: Path) -> None:
+    async with bot_on(path, call("look", {"at": "long"}, id="A"), text("In euros: 5.")) as bot:
+        await bot.hears(inbound("interrupt", 1, command="meanwhile"))
+        await bot.wakes()
+        await bot.hears(inbound("price in dollars?", 2))
+        running = asyncio.create_task(bot.wakes())
+        await asyncio.wait_for(bot.deeds.reached.wait(), WAIT)
+        await bot.hears(edit("price in euros?", 2))
+        await running
+        await bot.wakes()
+        assert bot.channel.shown[-2:] == ["(Stopped.)", "In euros: 5."]
+        assert words(bot.model.requests[1])[-1] == "price in euros?"
+
+
 # The life of a chat.
 
 
@@ -795,6 +857,19 @@ async def test_messages_from_before_an_outage_get_one_notice(path: Path) -> None
         assert bot.channel.shown[0].startswith("I was away")
         assert bot.channel.shown[1] == "Yes."
         assert "old 1" not in words(bot.model.requests[0])
+
+
+async def test_what_an_outage_held_up_gets_one_notice_however_slowly_it_comes_in(path: Path) -> None:
+    ahead = AnHourAhead()
+    async with bot_on(path, clock=ahead) as bot:
+        for number in range(1, 4):
+            await bot.hears(inbound(f"old {number}", number, arrival=Arrival(round(ahead.now() * 1000))))
+            await bot.wakes()
+        assert len(bot.channel.shown) == 1 and await bot.store.inbox(HERE.conversation) == []
+    async with bot_on(path, clock=AnHourAhead(3)) as bot:
+        await bot.hears(replace(inbound("are you back?", 4), sent_at=int(ahead.now()) + 60))
+        await bot.wakes()
+        assert len(bot.channel.shown) == 1
 
 
 async def test_a_chat_that_blocked_the_bot_costs_nothing_until_it_comes_back(path: Path) -> None:

@@ -76,9 +76,14 @@ async def local(
         async with shift.turns() as turns:
             outcome = await turns.handle(conversation, Deadline(INVOCATION))
         await servers.rest()
-        if outcome.again_in is None and await store.inbox(conversation):
+        if outcome.again_in is None and await is_more(conversation):
             await wake.wake(conversation, "more")  # wakes that came during the run were merged into one
         return outcome.again_in
+
+    async def is_more(conversation: str) -> bool:
+        """Not while a turn waits for a person: what is there was looked at, and is nothing to it."""
+        head = await store.head(conversation)
+        return bool(await store.inbox(conversation)) and not (head and head.turn)
 
     async def give_up(conversation: str) -> None:
         async with shift.turns() as turns:

@@ -6,8 +6,8 @@ Source: docs.slack.dev/reference/methods/users.info, docs.slack.dev/reference/me
 import asyncio
 import logging
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ PATIENCE = 5.0
 
 _USER = re.compile(r"(?<![\w@])@([UW][A-Z0-9]{2,})\b(?! \()")
 """Somebody of whom Slack tells the id alone, as ``parse`` writes it."""
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -52,14 +53,16 @@ class People:
         self._connection = connection
         self._now = now
         self._known: OrderedDict[str, tuple[float, _Known]] = OrderedDict()
-        self._seen: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._seen: OrderedDict[str, dict[str, str]] = OrderedDict()
+        """Of each conversation, whom and by which name."""
         self._our_bots: dict[str, str] = {}
         """By workspace."""
 
     async def introduce(self, place: Place, person: Person) -> Person:
         """The person as Slack knows them; as they were where it does not tell."""
-        self.saw(place, user_of(person))
-        return await self._introduced(place, person)
+        known = await self._introduced(place, person)
+        self.saw(place, known)
+        return known
 
     async def _introduced(self, place: Place, person: Person) -> Person:
         try:
@@ -115,12 +118,15 @@ class People:
         names = {user: person.name for user, person in zip(users, people, strict=True) if person.name}
         return _USER.sub(lambda user: f"@{names[user[1]]} ({user[1]})" if user[1] in names else user[0], words)
 
-    def saw(self, place: Place, *users: str) -> None:
+    def saw(self, place: Place, *people: Person) -> None:
         """Who was seen in a conversation may be named there."""
-        keep_newest(self._seen, place.conversation, self.seen(place) | frozenset(users))
+        seen = self._seen.get(place.conversation, {})
+        names = {user_of(person): person.name or seen.get(user_of(person), "") for person in people}
+        keep_newest(self._seen, place.conversation, seen | names)
 
-    def seen(self, place: Place) -> frozenset[str]:
-        return self._seen.get(place.conversation, frozenset())
+    def seen(self, place: Place) -> Mapping[str, str]:
+        """The names of those who were, by their ids; "" of one who is not known by name."""
+        return self._seen.get(place.conversation, {})
 
     async def our_bot(self, team: str) -> str:
         """The bot's own id on messages in a workspace; raises SendErrors."""
@@ -146,9 +152,9 @@ class People:
 
     async def _told(self, place: Place, messages: list[Json], ours: str) -> tuple[Quote, ...]:
         users = dict.fromkeys(text_at(message, "user") for message in messages if not message.get("bot_id"))
-        self.saw(place, *users)
-        asked = [Person(f"slack:{place.team}:{user}") for user in list(users)[:MOST_ASKED]]
-        people = await asyncio.gather(*(self.introduce(place, person) for person in asked))
+        there = [Person(f"slack:{place.team}:{user}") for user in users]
+        self.saw(place, *there)
+        people = await asyncio.gather(*(self.introduce(place, person) for person in there[:MOST_ASKED]))
         names = {user_of(person): f"{person.name} ({user_of(person)})" for person in people if person.name}
         return tuple(_quote(message, names, ours) for message in messages)
 
@@ -220,9 +226,23 @@ def keep_newest(values: OrderedDict[K, V], key: K, value: V) -> None:
         values.popitem(last=False)
 
 
-def named(text: str, users: Iterable[str]) -> str:
-    """Markdown as it is rendered, in which only these people are called: any other name stays the characters it is."""
-    for user in users:
+def named(text: str, seen: Mapping[str, str]) -> str:
+    """Markdown as it is rendered, in which only these people are called: by their ids, or as ``@Ann`` where one of them
+    alone has that name. Any other name stays the characters it is."""
+    for user in seen:
         if f"@{user}" in text:
             text = text.replace(f"&lt;@{user}&gt;", f"<@{user}>")
-    return text
+    names = Counter(name.casefold() for name in seen.values() if name)
+    users = {name.casefold(): user for user, name in seen.items() if names[name.casefold()] == 1}
+    if not users or "@" not in text:
+        return text
+    either = "|".join(map(re.escape, sorted(users, key=len, reverse=True)))
+    call = re.compile(rf"(?<![\w@/<;[])@({either})(?: \(([UW][A-Z0-9]+)\))?(?![\w@])", re.IGNORECASE)
+    pieces = _CODE.split(text)
+    pieces[::2] = [call.sub(lambda name: _called(name, users), piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _called(name: re.Match[str], users: Mapping[str, str]) -> str:
+    user = users.get(name[1].casefold())
+    return f"<@{user}>" if user and name[2] in (None, user) else name[0]

@@ -110,7 +110,7 @@ class SlackChannel:
 
     async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
         """Slack has nothing for ``reply_to``, an answer belongs to a thread, and nothing for ``silent``."""
-        self._people.saw(place, user_of(manner.to))
+        self._people.saw(place, manner.to)
         part = self._naming(place, part)
         if not manner.growing:
             part = replace(part, tasks=())

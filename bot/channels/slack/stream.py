@@ -24,7 +24,10 @@ STATUS = {"running": "in_progress", "done": "complete", "failed": "error"}
 
 _LINES_THAT_CLOSE = ("```", "~~~", "|")
 _MARKUP = "*_~`[]()|#\\ \t\n"
-_NAME = re.compile(r"(?:<|&lt;)[@#!]?[^\s<>&]{0,300}\Z")
+_NAME = re.compile(
+    r"(?:(?:<|&lt;)[@#!]?[^\s<>&]{0,300}"  # or what may yet be @Ann Lee (U1), of which only the person stays
+    r"|(?<![\w@/<;])@[^\s@]{0,40}(?: [^\s@]{1,40}){0,2}|(?<=>) \([UW][A-Z0-9]{0,20})\Z"
+)
 
 
 class Stream(Struct):

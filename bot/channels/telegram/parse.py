@@ -25,10 +25,13 @@ GENERAL_TOPIC = 1
 ANONYMOUS_ADMIN = 1087968824
 
 QUOTE_LIMIT = 4_000
+LONGEST_DATA = 64
+"""Bytes of a button's data."""
 UNIT = 2
 """Bytes of one UTF-16 code unit, in which Telegram counts entity offsets."""
 
 _COMMAND = re.compile(r"/([a-zA-Z0-9_]{1,32})(?:@(\w+))?(?=\s|$)")
+_TOPIC = re.compile(r"\|([0-9]{1,10})\Z")
 _GONE = frozenset({"kicked", "left"})
 
 
@@ -37,6 +40,10 @@ class Me(Struct, frozen=True):
 
     id: int
     username: str = ""
+
+
+NOBODY = Me(-1)
+"""In somebody else's words our name stays."""
 
 
 def parse(update: Json, me: Me) -> Inbound | None:
@@ -64,6 +71,12 @@ def typing_reply(inbound: Inbound) -> Json:
 def tap_reply(update: Json) -> Json:
     """The method call that ends a tapped button's spinner, to answer the webhook with: later it would be too old."""
     return {"method": "answerCallbackQuery", "callback_query_id": text_at(object_at(update, "callback_query"), "id")}
+
+
+def in_topic(data: str, thread: str) -> str:
+    """A button's data with its topic, where both fit: of a message of some days ago Telegram tells the chat alone."""
+    told = f"{data}|{thread}" if thread else data
+    return told if len(told.encode()) <= LONGEST_DATA else data
 
 
 # The things that concern us.
@@ -103,7 +116,12 @@ def _written(message: Json, me: Me, kind: Literal["message", "edit"]) -> Inbound
 
 
 def _tapped(query: Json) -> Inbound | None:
-    message, sender, data = object_at(query, "message"), object_at(query, "from"), text_at(query, "data")
+    message, sender = object_at(query, "message"), object_at(query, "from")
+    data = text_at(query, "data")
+    if topic := _TOPIC.search(data):
+        data = data[: topic.start()]
+        if not number_at(message, "date"):  # too old to be told whole
+            message = {**message, "message_thread_id": int(topic[1]), "is_topic_message": True}
     place, number = _place(message), number_at(message, "message_id")
     if place is None or not number or not data or not _is_person(sender):
         return None
@@ -323,7 +341,7 @@ def _replied(message: Json, me: Me) -> Quote | None:
     """The part somebody picked wins over the whole message. Its files come along: "what is this?" is asked of a picture
     that somebody else sent."""
     replied = _reply(message) or object_at(message, "external_reply")
-    text = text_at(object_at(message, "quote"), "text") or _words(replied).text
+    text = text_at(object_at(message, "quote"), "text") or _words(replied).readable(NOBODY)
     attachments = tuple(_attachments(replied))
     if not text and not attachments:
         return None
@@ -336,7 +354,7 @@ def _forwarded(message: Json) -> Quote | None:
     """A forwarded message is somebody else's words, also where the one who forwards it wrote them once."""
     if not object_at(message, "forward_origin"):
         return None
-    text = _words(message).text or ", ".join(f"[{attachment.kind}]" for attachment in _attachments(message))
+    text = _words(message).readable(NOBODY) or ", ".join(f"[{attachment.kind}]" for attachment in _attachments(message))
     return Quote(_shortened(text), _origin(message, "forward_origin")) if text else None
 
 

@@ -33,6 +33,7 @@ from telegram.request import HTTPXRequest
 from bot.channels.characters import units
 from bot.channels.splitting import reach
 from bot.channels.telegram.manners import TelegramManners
+from bot.channels.telegram.parse import in_topic
 from bot.channels.telegram.render import render
 from bot.errors import (
     ChatClosed,
@@ -224,7 +225,7 @@ class TelegramChannel(TelegramManners):
                 part.text,
                 entities=_entities(part),
                 link_preview_options=_NO_PREVIEW,
-                reply_markup=_keyboard(part),
+                reply_markup=_keyboard(place, part),
                 **_where(place, manner),
             )
         except TelegramError as error:
@@ -269,7 +270,7 @@ class TelegramChannel(TelegramManners):
                 int(message_id),
                 entities=_entities(part),
                 link_preview_options=_NO_PREVIEW,
-                reply_markup=_keyboard(part),
+                reply_markup=_keyboard(place, part),
             )
         except TelegramError as error:
             if "message is not modified" not in error.message.lower():
@@ -312,10 +313,13 @@ def _where(place: Place, manner: Manner) -> dict[str, Any]:
     }
 
 
-def _keyboard(part: Rendered) -> InlineKeyboardMarkup | None:
+def _keyboard(place: Place, part: Rendered) -> InlineKeyboardMarkup | None:
     """An edit without any takes the buttons away."""
     rows = groupby(sorted(part.buttons, key=lambda button: button.row), lambda button: button.row)
-    keyboard = [[InlineKeyboardButton(button.label, callback_data=button.data) for button in row] for _, row in rows]
+    keyboard = [
+        [InlineKeyboardButton(button.label, callback_data=in_topic(button.data, place.thread)) for button in row]
+        for _, row in rows
+    ]
     return InlineKeyboardMarkup(keyboard) if keyboard else None
 
 

@@ -82,6 +82,20 @@ async def test_whom_a_message_names_by_id_is_told_by_name(stage: Stage) -> None:
     assert await stage.channel().named(DIRECT, "@U0BUDI") == "@U0BUDI"
 
 
+async def test_who_was_seen_there_is_called_by_a_name_that_nobody_shares(
+    stage: Stage,
+) -> None:
+    channel, place = stage.channel(), await stage.thread()
+    ann = replace(manner(), to=Person(f"slack:{TEAM}:U0ANN", "Ann"))
+    (part,) = channel.render("@Ann, @ann (U0ANN), @Annie, a@Ann.example, `@Ann`, @Ann (U9), @Budi")
+    await channel.send(place, part, ann)
+    assert stage.ours()[-1].markdown_text == ("<@U0ANN>, <@U0ANN>, @Annie, a@Ann.example, `@Ann`, @Ann (U9), @Budi")
+    await channel.introduce(place, BUDI)
+    await channel.introduce(place, Person(f"slack:{TEAM}:U0NOBODY", "Ann"))
+    await channel.send(place, channel.render("@Ann and @Budi")[0], ann)
+    assert stage.ours()[-1].markdown_text == "@Ann and <@U0BUDI>"
+
+
 # What was said before.
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.access import NEVER
-from bot.channels.telegram.parse import KINDS, Me, parse, tap_reply, typing_reply
+from bot.channels.telegram.parse import KINDS, Me, in_topic, parse, tap_reply, typing_reply
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
 from tests.channels.odd_json import JSON, mutated, storable
 
@@ -268,6 +268,15 @@ def test_a_quotation_from_another_chat_keeps_its_author() -> None:
     )
 
 
+def test_where_the_links_of_quoted_and_of_forwarded_words_lead_can_be_read() -> None:
+    link = {"type": "text_link", "offset": 7, "length": 4, "url": "https://e.example/"}
+    said: Json = {"text": "@MyBot here", "entities": [mention(0, 6), link]}
+    replied = {**said, "message_id": 3, "from": {"id": 9, "first_name": "Bo"}}
+    forwarded: Json = {**said, "forward_origin": {"type": "hidden_user", "sender_user_name": "Bo"}}
+    for update in (message("and?", reply_to_message=replied), message(**forwarded)):
+        assert parsed(update).quote == Quote("@MyBot here (https://e.example/)", "Bo")
+
+
 def test_a_very_long_quotation_is_shortened() -> None:
     quote = parsed(message("?", reply_to_message={**OURS, "text": "x" * 9_000})).quote
     assert quote is not None and quote.text == "x" * 4_000 + "…"
@@ -395,6 +404,15 @@ def test_a_tap_carries_the_buttons_token_and_stays_in_its_topic() -> None:
     inbound = parsed(tap())
     assert (inbound.kind, inbound.data, inbound.native_id) == ("tap", "ok:7f", "30")
     assert inbound.place == Place("telegram:-100200:55", "-100200", "55", group=True, title="Work")
+
+
+def test_a_tap_under_a_message_of_days_ago_stays_in_its_topic_too() -> None:
+    old = {"message_id": 30, "chat": FORUM, "date": 0}
+    inbound = parsed(tap(message=old, data=in_topic("ok:7f", "55")))
+    assert (inbound.data, inbound.place, inbound.key) == ("ok:7f", parsed(tap()).place, parsed(tap()).key)
+    assert parsed(tap(data=in_topic("ok:7f", "55"))) == parsed(tap())
+    long = "set:model:" + "m" * 54
+    assert (in_topic(long, "55"), in_topic(long, "")) == (long, long)
 
 
 def test_a_tap_sent_again_with_new_ids_is_the_same_tap() -> None:

@@ -111,6 +111,15 @@ async def test_buttons_stand_in_their_rows(telegram: Canned, channel: TelegramCh
     assert bare is None
 
 
+async def test_a_button_in_a_topic_names_it(telegram: Canned, channel: TelegramChannel) -> None:
+    await channel.send(TOPIC, Rendered("?", buttons=(Button("Yes", "yes:1"),)), MANNER)
+    await channel.edit(TOPIC, "77", Rendered("?", buttons=(Button("Yes", "yes:1"),)))
+
+    assert [call.fields["reply_markup"]["inline_keyboard"] for call in telegram.calls] == [
+        [[{"text": "Yes", "callback_data": "yes:1|55"}]]
+    ] * 2
+
+
 async def test_a_growing_edit_is_an_edit(telegram: Canned, channel: TelegramChannel) -> None:
     await channel.edit(CHAT, "77", HELLO, growing=True)
 
