@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bot import rules as chat_rules
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import LATER, Here, Told, answer, as_words, is_for_members
+from bot.commands import LATER, Here, Told, answer, as_words, is_for_members, slash
 from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
@@ -272,7 +272,7 @@ class Beginnings:
             case "installed":
                 await self._pages.doorstep.installed(note)
             case "let_in":
-                return Question((note,), Told(say("let_in", note.sender.language)))
+                return Question((note,), Told(say("let_in", note.sender.language, slash=slash(note.place))))
         return None
 
     async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | tuple[Entry, ...] | None:
@@ -362,7 +362,7 @@ class Beginnings:
             limit = over.spend.counter.scope.partition(":")[0]
             told = asked.sender.id, over
             tell({"OverBudget": 1}, "person=<%s> | over a limit: %s", *told, by=limit, level=logging.WARNING)
-            over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
+            over_limit = Told(refusal(over.spend, asked.sender.language, now, slash(asked.place)), button="retry")
         try:
             return await self._stored(
                 replace(question, told=over_limit, before=()), head, window, 0, notice(asked, now)

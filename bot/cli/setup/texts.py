@@ -360,9 +360,9 @@ TEXTS = {
         "menjadikan keduanya satu orang.",
     ),
     "ready": (
-        "I am ready, and you are my owner. As soon as I am started, write to me here in plain words; /help shows "
-        "what I can do.",
-        "Saya siap, dan Anda pemilik saya. Begitu saya dijalankan, tulis saja kepada saya di sini; /help "
+        "I am ready, and you are my owner. As soon as I am started, write to me here in plain words; {slash}help "
+        "shows what I can do.",
+        "Saya siap, dan Anda pemilik saya. Begitu saya dijalankan, tulis saja kepada saya di sini; {slash}help "
         "menunjukkan apa yang bisa saya lakukan.",
     ),
     "ready_sent": ("The bot has written to {id}", "Bot sudah menulis kepada {id}"),
