@@ -391,8 +391,8 @@ _TEXTS = {
     "approve": ("Approve once", "Setujui sekali"),
     "deny": ("Deny", "Tolak"),
     "approve_hour": ("Approve here for an hour", "Setujui di sini selama satu jam"),
-    "was_approved": ("✓ {tool}: approved by {person}.", "✓ {tool}: disetujui oleh {person}."),
-    "was_denied": ("✗ {tool}: not approved.", "✗ {tool}: tidak disetujui."),
+    "was_approved": ("✓ Approved by {person}.", "✓ Disetujui oleh {person}."),
+    "was_denied": ("✗ Not approved.", "✗ Tidak disetujui."),
     "home_intro": (
         "Write to me in plain words here in Messages, or mention me in a channel.",
         "Tulis saja dengan kata-kata biasa di Pesan, atau sebut nama saya di kanal.",
