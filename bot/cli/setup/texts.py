@@ -328,7 +328,7 @@ TEXTS = {
     "owner_how": (
         "The bot belongs to one person, who lets others in. Whoever sends it this code, in a private chat, is "
         "that person:",
-        "Bot ini milik satu orang, yang mengizinkan orang lain masuk. Siapa yang mengirim kode ini kepadanya, "
+        "Bot ini milik satu orang, yang mengizinkan orang lain masuk. Siapa pun yang mengirim kode ini kepadanya, "
         "dalam obrolan pribadi, dialah pemiliknya:",
     ),
     "owner_telegram": ("Telegram: open {link} and press Start", "Telegram: buka {link} dan tekan Start"),
