@@ -398,10 +398,8 @@ _TEXTS = {
         "Tulis saja dengan kata-kata biasa di Pesan, atau sebut nama saya di kanal.",
     ),
     "home_settings": (
-        "Settings: `/kabar settings`; all I can do without a question: `/kabar help`. In a thread write `!stop` or "
-        "`!new`.",
-        "Pengaturan: `/kabar settings`; semua yang bisa tanpa bertanya: `/kabar help`. Di utas tulis `!stop` atau "
-        "`!new`.",
+        "Settings: `/kabar settings`; all commands: `/kabar help`. In a thread write `!stop` or `!new`.",
+        "Pengaturan: `/kabar settings`; semua perintah: `/kabar help`. Di utas tulis `!stop` atau `!new`.",
     ),
     "home_suggestions": ("To begin with", "Untuk memulai"),
     "prompt_can": ("What can you do?", "Apa yang bisa kamu lakukan?"),

@@ -207,6 +207,8 @@ async def test_the_bots_home_and_its_suggestions_are_shown(open_page: Open, stag
     await pane.button("Home").click()
     home = pane.root.get_by_role("region", name="Home of Kabar")
     await expect(home.locator("strong")).to_have_text("Welcome")
+    shown = await home.inner_text()
+    assert [line for line in shown.splitlines() if line] == ["Welcome to Kabar", "English", "How it answers", "Quietly"]
     await home.get_by_role("button", name="Quietly").click()
     await expect(home).to_contain_text("You chose quiet.")
     await expect(pane.text).to_be_hidden()
