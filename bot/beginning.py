@@ -146,7 +146,7 @@ class Beginnings:
         messages, edits = with_edits(known)
         question = await self._question(messages, head, [each.entry for each in window])
         if isinstance(question, Nothing):
-            return replace(question, done=(*question.done, *_keys([*edits, *ignored])))
+            return await self._greeted(replace(question, done=(*question.done, *_keys([*edits, *ignored]))))
         if not isinstance(question, Question):
             return Nothing(head, done=_keys([messages[0], *edits, *ignored]), entries=question or ())
         question = replace(question, used=(*question.used, *edits, *ignored))
@@ -161,12 +161,12 @@ class Beginnings:
         """Who opened the page, known by name and language."""
         if news.greet is None:
             return news
-        [known] = await self._listening.people.known([news.greet], news.head.settings)
+        [known] = await self._listening.people.known([news.greet], news.settings or news.head.settings)
         return replace(news, greet=known)
 
-    def choices(self, opened: Inbound, head: Head) -> tuple[Button, ...]:
+    def choices(self, opened: Inbound, settings: ChatSettings) -> tuple[Button, ...]:
         """What somebody who may talk can choose for this chat."""
-        return buttons(opened, head.settings, self._models) if opened.sender.role else ()
+        return buttons(opened, settings, self._models) if opened.sender.role else ()
 
     async def _gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
@@ -275,7 +275,9 @@ class Beginnings:
                 return Question((note,), Told(say("let_in", note.sender.language, slash=slash(note.place))))
         return None
 
-    async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | tuple[Entry, ...] | None:
+    async def _tapped(
+        self, tap: Inbound, head: Head, entries: Sequence[Entry]
+    ) -> Question | Nothing | tuple[Entry, ...] | None:
         """A button of ours: what it is for stands before the colon, what it is about behind."""
         word, _, about = tap.data.partition(":")
         if not tap.sender.role:
@@ -302,13 +304,16 @@ class Beginnings:
             return Question(said=(go_on,), taken=(tap,))
         return self._again(asked, tap, entries) if word == "again" else None
 
-    def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
-        """A choice on the page of settings, which then shows it."""
+    def _set(self, tap: Inbound, head: Head, about: str) -> Question | Nothing | None:
+        """A choice on the page of settings, which then shows it; or on the bot's own page, which is no message."""
         name, _, value = about.partition(":")
         fields = changed(head.settings, name, value, self._models)
         if not fields:
             return None
         settings = replace(head.settings, **fields)
+        if not tap.native_id and not tap.quiet:
+            opened = replace(tap, sender=replace(tap.sender, language=""))  # whose own it was before is not known
+            return Nothing(head, done=_keys([tap]), settings=settings, greet=opened)
         typed = replace(tap, kind="message", command="settings", data="")
         told = answer(typed, self._here(settings))
         if is_for_members(typed):
