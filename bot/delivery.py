@@ -398,8 +398,11 @@ class Delivery:
             await self._insist_on_absence(part, (), deadline)
             part = None
 
+        turn = self._journal.turn
+        manner = self._manner(mark, reply_to="" if turn.parts or number else turn.reply_to)  # whom it is asked
+
         async def send() -> str:
-            return await self._or_plain(lambda part: self._channel.send(self._place, part, self._manner(mark)), asked)
+            return await self._or_plain(lambda part: self._channel.send(self._place, part, manner), asked)
 
         try:
             await self._insist_on_sending(part, mark, partial(self._set_asked, number, "part"), send, deadline)

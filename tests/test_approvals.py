@@ -156,6 +156,7 @@ async def test_only_a_button_that_was_shown_decides(path: Path, data: str) -> No
 async def test_only_who_asked_or_a_named_approver_decides(path: Path) -> None:
     async with bot_on(path, LETTER, text("Done."), tools=TOOLS, gate=Gate(approvers=frozenset({"telegram:9"}))) as bot:
         await asked(bot, place=GROUP)
+        assert bot.channel.replied_to == ["1"]  # so that everybody sees whom it is asked
         await taps(bot, "ok", sender=BUDI, place=GROUP)
         assert SENT == []
         await taps(bot, "ok", number=51, sender=Person("telegram:9", "Chief"), place=GROUP)

@@ -134,8 +134,10 @@ async def test_a_phone_shows_one_platform_at_a_time_and_nothing_is_wider_than_th
     await expect(telegram.root).to_have_count(0)
     await slack.say("report")
     await expect(slack.newest).to_contain_text("total = 190_000")
+    height = await slack.chat("#general").evaluate("chat => chat.offsetHeight")
     await slack.chat("#general").tap()
     await expect(page.get_by_role("tab", name="Slack 1 new")).to_have_count(0)
+    await expect(slack.chat("#general")).to_have_js_property("offsetHeight", height)
     assert await overflow(page) == []
 
 
