@@ -12,7 +12,7 @@ from bot.approvals import DAY, Gate, buttons, question
 from bot.channels.slack import render as slack
 from bot.channels.telegram import render as telegram
 from bot.clock import SystemClock
-from bot.errors import ChatClosed, ChatMoved, StoreUnavailable
+from bot.errors import ChatClosed, ChatMoved, SendRefused, StoreUnavailable
 from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
 from bot.ports import Change, Rendered
 from bot.toolkit import Toolbox, tool
@@ -99,6 +99,14 @@ async def test_what_was_decided_is_shown_before_it_runs_and_by_the_name_of_who_a
         assert shown == ["**May I do this: dig?**\n\n✓ Approved by Ann."]
         assert bot.channel.shown == ["**May I do this: dig?**\n\n✓ Approved by Ann.", "Done."]
         assert [said for method, said in bot.channel.calls if method == "edit"].count(shown[0]) == 1
+
+
+async def test_a_verdict_whose_markup_is_refused_is_shown_without(path: Path) -> None:
+    async with bot_on(path, LETTER, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        bot.channel.faults["edit"] = [SendRefused("can't parse entities")]
+        await taps(bot, "ok")
+        assert bot.channel.shown == [f"{LETTER_ASKED}\n\n✓ Approved by Ann.", "Done."]
 
 
 async def test_a_no_is_told_to_the_model_and_nothing_runs(path: Path) -> None:
