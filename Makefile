@@ -177,6 +177,7 @@ $(or $(2),$(PYTHON)) -m venv $(1)
 endef
 
 .venv/run/.ready: requirements/local.txt pyproject.toml
+	@echo "Setting up, once: what the bot needs is fetched into .venv/run. That takes a while."
 	$(call make-environment,.venv/run)
 	.venv/run/bin/pip install --quiet --requirement requirements/local.txt
 	.venv/run/bin/pip install --quiet --no-deps --editable .

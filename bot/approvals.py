@@ -231,13 +231,13 @@ def call_of(approval: Approval, entries: Sequence[Numbered]) -> Json | None:
     return None
 
 
-def question(call: Json, language: str, longest: int = LONGEST) -> str:
+def question(call: Json, language: str, longest: int = LONGEST, verdict: str = "") -> str:
     """What a person is asked, with the exact arguments, as Markdown: up to so many characters of all of them. What they
-    would not see is written out."""
+    would not see is written out. It stays, with the verdict under it: so one can read later what was allowed."""
     each, tool = _each(call, longest), str(call["name"])
     named = (("" if name == ABOUT.get(tool) else f"{name}:\n", value) for name, value in _arguments(call))
     shown = (f"{title}{_fenced(shorten(unhidden(value), each))}" for title, value in named)
-    return "\n\n".join((f"**{may(tool, language)}**", *shown))
+    return "\n\n".join(filter(None, (f"**{may(tool, language)}**", *shown, verdict)))
 
 
 def in_full(call: Json, longest: int = LONGEST) -> str:
@@ -271,9 +271,8 @@ def buttons(turn: Turn, number: int) -> tuple[Button, ...]:
     )
 
 
-def verdict(approval: Approval, call: Json, language: str) -> str:
-    """The question's message once it is decided."""
-    name = str(call["name"])
-    if approval.decision == "yes":
-        return say("was_approved", language, tool=name, person=approval.by)
-    return say("was_denied", language, tool=name)
+def verdict(approval: Approval, language: str) -> str:
+    """What stands under the question once it is decided; "" until then."""
+    if not approval.decision:
+        return ""
+    return say("was_approved" if approval.decision == "yes" else "was_denied", language, person=approval.by)

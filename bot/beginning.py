@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bot import rules as chat_rules
 from bot.attachments import is_unheard
 from bot.budget import Budget, notice, refusal
-from bot.commands import LATER, Here, Told, answer, as_words, is_for_members
+from bot.commands import LATER, Here, Told, answer, as_words, is_for_members, slash
 from bot.errors import BudgetExceeded
 from bot.inbox import (
     asked_in,
@@ -162,7 +162,7 @@ class Beginnings:
         begun = await self._question(messages, head, [each.entry for each in window])
         begun = begun or Nothing(head, done=(messages[0].key,))
         if isinstance(begun, Nothing):
-            return replace(begun, done=(*begun.done, *_keys([*edits, *ignored])))
+            return await self._greeted(replace(begun, done=(*begun.done, *_keys([*edits, *ignored]))))
         question = replace(begun, used=(*begun.used, *edits, *ignored))
         with about(turn=question.inbox[0].reference):
             journal = await self._admitted(question, head, window, profiles, sign)
@@ -175,12 +175,12 @@ class Beginnings:
         """Who opened the page, known by name and language."""
         if news.greet is None:
             return news
-        [known] = await self._listening.people.known([news.greet], news.head.settings)
+        [known] = await self._listening.people.known([news.greet], news.settings or news.head.settings)
         return replace(news, greet=known)
 
-    def choices(self, opened: Inbound, head: Head) -> tuple[Button, ...]:
+    def choices(self, opened: Inbound, settings: ChatSettings) -> tuple[Button, ...]:
         """What somebody who may talk can choose for this chat."""
-        return buttons(opened, head.settings, self._models) if opened.sender.role else ()
+        return buttons(opened, settings, self._models) if opened.sender.role else ()
 
     async def gathered(self, conversation: str) -> list[Inbound]:
         """The inbox, once nothing more arrives of an album or a split paste."""
@@ -288,7 +288,7 @@ class Beginnings:
             case "installed":
                 await self._pages.doorstep.installed(note)
             case "let_in":
-                return Question((note,), Told(say("let_in", note.sender.language)))
+                return Question((note,), Told(say("let_in", note.sender.language, slash=slash(note.place))))
         return None
 
     async def _tapped(self, tap: Inbound, head: Head, entries: Sequence[Entry]) -> Question | Nothing | None:
@@ -329,13 +329,16 @@ class Beginnings:
         record = await self._store.record(head.conversation, max(head.since - TAPPED, 1)) if head.since > 1 else []
         return asked_in(turn, [each.entry for each in record])
 
-    def _set(self, tap: Inbound, head: Head, about: str) -> Question | None:
-        """A choice on the page of settings, which then shows it."""
+    def _set(self, tap: Inbound, head: Head, about: str) -> Question | Nothing | None:
+        """A choice on the page of settings, which then shows it; or on the bot's own page, which is no message."""
         name, _, value = about.partition(":")
         fields = changed(name, value, self._models)
         if not fields:
             return None
         settings = replace(head.settings, **fields)
+        if not tap.native_id and not tap.quiet:
+            opened = replace(tap, sender=replace(tap.sender, language=""))  # whose own it was before is not known
+            return Nothing(head, done=_keys([tap]), settings=settings, greet=opened)
         typed = replace(tap, kind="message", command="settings", data="")
         told = answer(typed, self._here(settings))
         if is_for_members(typed):
@@ -396,7 +399,7 @@ class Beginnings:
             limit = over.spend.counter.scope.partition(":")[0]
             told = asked.sender.id, over
             tell({"OverBudget": 1}, "person=<%s> | over a limit: %s", *told, by=limit, level=logging.WARNING)
-            over_limit = Told(refusal(over.spend, asked.sender.language, now), button="retry")
+            over_limit = Told(refusal(over.spend, asked.sender.language, now, slash(asked.place)), button="retry")
         try:
             return await self._stored(
                 replace(question, told=over_limit, before=()), head, window, profiles, 0, notice(asked, now)

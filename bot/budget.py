@@ -140,17 +140,18 @@ def notice(asked: Inbound, at: float) -> tuple[Spend, ...]:
     return (Spend(counter, 1, 1, keep=SHORTLY),)
 
 
-def refusal(spend: Spend, language: str, at: float) -> str:
-    """Which limit was reached and when it begins anew, for the person who met it."""
+def refusal(spend: Spend, language: str, at: float, slash: str = "/") -> str:
+    """Which limit was reached and when it begins anew, for the person who met it. ``slash`` stands before a command."""
     scope, period = spend.counter.scope.partition(":")[0], spend.counter.period
     if scope == "minute":
-        return say("over_minute", language, seconds=str(60 - int(at) % 60))
+        return say("over_minute", language, seconds=str(max(60 - int(at) % 60, 2)))
     span = "month" if len(period) == len("2026-11") else "day"
-    return say(f"over_{scope}", language, when=_anew(span, at, language))
+    return say(f"over_{scope}", language, when=_anew(span, at, language), slash=slash)
 
 
 def _anew(span: str, at: float, language: str) -> str:
-    """How long from now, and when by the clock: "tomorrow" is another day elsewhere."""
+    """How long from now, and when by the clock: "tomorrow" is another day elsewhere. Never one of a unit: that would be
+    too rough, and another word."""
     now = datetime.fromtimestamp(at, UTC)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     if span == "month" and midnight.month == now.month:

@@ -6,10 +6,11 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person
+from bot.messages import Button, ChatSettings, File, Inbound, Meanwhile, Person, Place
 from bot.reminding import changes_list, is_page
 from bot.settings_page import buttons as settings_buttons
 from bot.settings_page import page as settings_page
+from bot.settings_page import setting_of
 from bot.texts import say
 
 MENU = (
@@ -68,6 +69,14 @@ class Here(Struct, frozen=True):
     prompts: Mapping[str, str] = {}
 
 
+def slash(place: Place) -> str:
+    """What people type there before the name of a command: Slack refuses every slash command that no app registered,
+    and in threads all of them."""
+    if place.platform != "slack":
+        return "/"
+    return "!" if place.thread else "/kabar "
+
+
 def as_words(inbound: Inbound, others: Collection[str] = ()) -> Inbound:
     """What was typed behind a slash command: its first word is a command only where there is one of that name, of ours
     or one of the ``others``."""
@@ -83,12 +92,14 @@ def answer(inbound: Inbound, here: Here) -> Told | None:
     if is_for_members(inbound):
         return Told(say("members_only", language), quiet=True)
     match inbound.command:
-        case "start" | "help":
+        case "start":
+            return Told(say("start", language, slash=slash(inbound.place)))
+        case "help":
             return Told(help_page(inbound, here.prompts))
         case "new" | "reset":
             return Told(say("new", language), fresh=True)
         case "meanwhile":
-            return _meanwhile(inbound)
+            return _meanwhile(inbound, here)
         case "settings":
             return Told(settings_page(inbound, here.settings, here.models), buttons=_settings(inbound, here))
         case "language":
@@ -127,10 +138,11 @@ def help_page(inbound: Inbound, prompts: Mapping[str, str]) -> str:
     reader = inbound.sender
     language = reader.language
     owners = [("doctor", say("menu_doctor", language))] if reader.role == "owner" else []
-    lines = (f"/{name} – {description}" for name, description in (*menu(language), *owners, *prompts.items()))
+    before = slash(inbound.place)
+    lines = (f"{before}{name} – {description}" for name, description in (*menu(language), *owners, *prompts.items()))
     sentences = [say("help", language), "\n".join(lines)]
-    if inbound.place.conversation.startswith("slack:"):
-        sentences.append(say("help_slack", language))  # which refuses a command that no app has registered
+    if inbound.place.platform == "slack" and not inbound.place.thread:
+        sentences.append(say("help_threads", language))
     return "\n\n".join(sentences)
 
 
@@ -153,12 +165,16 @@ def _settings(inbound: Inbound, here: Here) -> tuple[Button, ...]:
     return settings_buttons(inbound, here.settings, here.models, here.now)
 
 
-def _meanwhile(inbound: Inbound) -> Told:
+def _choices_of(setting: str, inbound: Inbound, here: Here) -> tuple[Button, ...]:
+    return tuple(button for button in _settings(inbound, here) if setting_of(button) == setting)
+
+
+def _meanwhile(inbound: Inbound, here: Here) -> Told:
     language = inbound.sender.language
     for choice in get_args(Meanwhile):
         if inbound.text.strip().lower() == choice:
             return Told(say(f"meanwhile_{choice}", language), settings={"meanwhile": choice})
-    return Told(say("meanwhile", language))
+    return Told(say("meanwhile", language), buttons=_choices_of("meanwhile", inbound, here))
 
 
 def _approvals(inbound: Inbound, here: Here) -> str:
@@ -182,8 +198,7 @@ def _language(inbound: Inbound, here: Here) -> Told:
     chosen = LANGUAGES.get(inbound.text.strip().lower().removeprefix("bahasa ").strip())
     if chosen:
         return Told(say("language_set", chosen), settings={"language": chosen})
-    rows = tuple(button for button in _settings(inbound, here) if button.data.startswith("set:language:"))
-    return Told(say("language", inbound.sender.language), buttons=rows)
+    return Told(say("language", inbound.sender.language), buttons=_choices_of("language", inbound, here))
 
 
 def _model(inbound: Inbound, here: Here) -> Told:
@@ -192,9 +207,9 @@ def _model(inbound: Inbound, here: Here) -> Told:
         return Told(say("model_set", language, model=wanted), settings={"model": wanted})
     known = ", ".join(f"`{model}`" for model in here.models)
     current = here.settings.model if here.settings.model in here.models else next(iter(here.models), "?")
-    text = say("model_unknown" if wanted else "model", language, model=f"`{current}`", models=known)
-    rows = tuple(button for button in _settings(inbound, here) if button.data.startswith("set:model:"))
-    return Told(text, buttons=rows)
+    values = {"model": f"`{current}`", "models": known, "slash": slash(inbound.place)}
+    text = say("model_unknown" if wanted else "model", language, **values)
+    return Told(text, buttons=_choices_of("model", inbound, here))
 
 
 def _is_about_me(inbound: Inbound) -> bool:
@@ -203,9 +218,10 @@ def _is_about_me(inbound: Inbound) -> bool:
 
 def _forget(inbound: Inbound) -> Told:
     """Asks first: it can not be undone."""
-    language, about_me = inbound.sender.language, _is_about_me(inbound)
+    language, about_me, before = inbound.sender.language, _is_about_me(inbound), slash(inbound.place)
     if inbound.text.lower().split()[int(about_me) :] in (["yes"], ["ya"]):
-        return Told("", page="doorstep") if about_me else Told(say("forgotten", language), forget=True)
+        return Told("", page="doorstep") if about_me else Told(say("forgotten", language, slash=before), forget=True)
     if about_me:
-        return Told(say("forget_me", language), buttons=(Button(say("forget_me_yes", language), "do:forget me yes"),))
+        yes = Button(say("forget_me_yes", language), "do:forget me yes")
+        return Told(say("forget_me", language, slash=before), buttons=(yes,))
     return Told(say("forget", language), buttons=(Button(say("forget_yes", language), "do:forget"),))

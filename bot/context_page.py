@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from bot.commands import slash
 from bot.context import Fill, Marks
 from bot.deadline import Deadline
 from bot.folding import Folding
@@ -17,7 +18,7 @@ PARTS = ("instructions", "rules", "skills", "tools", "summary", "messages", "res
 async def answer(asked: Inbound, journal: Journal, folding: Folding, deadline: Deadline) -> None:
     """Store what the person is told, and with it, in one write, the summary that ``/compact`` asks for."""
     before, language = folding.fill(journal.numbered()), asked.sender.language
-    told = Ended(turn=journal.turn.id, why="told", shown=page(before, folding.marks, language))
+    told = Ended(turn=journal.turn.id, why="told", shown=page(before, folding.marks, language, slash(asked.place)))
     if asked.command == "context":
         await journal.append(told)
         return
@@ -30,11 +31,11 @@ async def answer(asked: Inbound, journal: Journal, folding: Folding, deadline: D
     await journal.fold(summary, replace(told, shown=say("folded", language, **sizes)))
 
 
-def page(fill: Fill, marks: Marks, language: str) -> str:
-    """What fills the prompt, in a list; what nothing is in is left out."""
+def page(fill: Fill, marks: Marks, language: str, slash: str = "/") -> str:
+    """What fills the prompt, in a list; what nothing is in is left out. ``slash`` stands before a command."""
     parts = [(say(f"context_{part}", language), getattr(fill, part)) for part in PARTS]
     lines = [f"- {name}: {number(tokens)}" for name, tokens in parts if tokens]
-    sizes = {"total": number(fill.total), "most": number(marks.high)}
+    sizes = {"total": number(fill.total), "most": number(marks.high), "slash": slash}
     return "\n\n".join((say("context", language), "\n".join(lines), say("context_total", language, **sizes)))
 
 

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ from bot.metrics import tell
 from bot.ports import NOTHING_TO_SHOW, Blobs, Channel, Clock, Manner, Rendered, Upload
 from bot.texts import doing, say
 from bot.web.sources import sources
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -388,7 +390,7 @@ class Delivery:
         call, mark = call_of(approval, self._journal.numbered()), f"{self._journal.turn.id}.q{number}"
         if call is None:
             raise ValueError(f"The call {approval.call} is not in the record.")
-        shown, full = self._question(call)
+        shown, full = self._question(call, approval)
         if full:
             await self._send_in_full(
                 number, approval, Upload(f"{approval.tool}.txt", "text/plain", full.encode()), deadline
@@ -399,24 +401,30 @@ class Delivery:
             await self._insist_on_absence(part, (), deadline)
             part = None
 
+        turn = self._journal.turn
+        manner = self._manner(mark, reply_to="" if turn.parts or number else turn.reply_to)  # whom it is asked
+
         async def send() -> str:
-            try:
-                return await self._channel.send(self._place, asked, self._manner(mark))
-            except SendRefused:
-                self._governor.spend()
-                return await self._channel.send(self._place, replace(asked, markup=()), self._manner(mark))
+            return await self._or_plain(lambda part: self._channel.send(self._place, part, manner), asked)
 
         try:
             await self._insist_on_sending(part, mark, partial(self._set_asked, number, "part"), send, deadline)
         except SendRefused as error:
             raise ChatClosed(f"No question is accepted here: {error}") from error
 
-    def _question(self, call: Json) -> tuple[Rendered, str]:
+    def _question(self, call: Json, approval: Approval) -> tuple[Rendered, str]:
         """The question as one message, however this channel counts, and all arguments where it does not show them."""
-        longest = LONGEST
-        while len(parts := self._channel.render(question(call, self._language, longest))) > 1 and longest:
+        longest, decided = LONGEST, verdict(approval, self._language)
+        while len(parts := self._channel.render(question(call, self._language, longest, decided))) > 1 and longest:
             longest //= 2
         return parts[0], in_full(call, longest)
+
+    async def _or_plain(self, show: Callable[[Rendered], Awaitable[T]], part: Rendered) -> T:
+        try:
+            return await show(part)
+        except SendRefused:
+            self._governor.spend()
+            return await show(replace(part, markup=()))
 
     async def _send_in_full(self, number: int, approval: Approval, upload: Upload, deadline: Deadline) -> None:
         mark = f"{self._journal.turn.id}.a{number}"
@@ -445,10 +453,10 @@ class Delivery:
         call = call_of(approval, self._journal.numbered())
         if call is None or approval.part is None:
             return
+        message_id, (settled, _) = approval.part.id, self._question(call, approval)
         self._governor.spend()
         try:
-            settled = Rendered(verdict(approval, call, self._language))
-            await self._channel.edit(self._place, approval.part.id, settled)
+            await self._or_plain(lambda part: self._channel.edit(self._place, message_id, part), settled)
             self._settled.add(approval.call)
         except SendLater as error:
             self._hold(error)

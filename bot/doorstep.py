@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bot.access import NEVER, Access
 from bot.budget import day_of
+from bot.commands import slash
 from bot.intake import accept
 from bot.messages import Button, Inbound, Person, Place, Profile
 from bot.ports import Clock, Store, Wake
@@ -124,7 +125,7 @@ class Doorstep:
             return say("groups_only", language)
         role = "guest" if opened else ""
         await change(self._store, chat_key(asked.conversation), lambda known: replace(known, role=role))
-        return say("chat_open" if opened else "chat_closed", language)
+        return say("chat_open" if opened else "chat_closed", language, slash=slash(asked.place))
 
     # One person, two accounts
 
@@ -135,21 +136,22 @@ class Doorstep:
             return say("private_only", language)
         given = asked.text.strip().upper()
         if given:
-            return await self._linked(person, given, language)
+            return await self._linked(asked, given)
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE))
         until = int(self._clock.now()) + CODE_LASTS
         await change(self._store, f"code:{code}", lambda known: replace(known, account=person.payer, seen=until))
         return say("link_code", language, code=code, minutes=str(CODE_LASTS // 60))
 
-    async def _linked(self, person: Person, code: str, language: str) -> str:
+    async def _linked(self, asked: Inbound, code: str) -> str:
         """A code is good once: who takes it empties it in the same write."""
+        language, person, before = asked.sender.language, asked.sender, slash(asked.place)
         known = await self._store.profile(f"code:{code}")
         if not known.account or known.seen < self._clock.now() or known.account == person.id:
-            return say("link_wrong", language)
+            return say("link_wrong", language, slash=before)
         if not await self._store.keep_profile(f"code:{code}", Profile(version=known.version)):
-            return say("link_wrong", language)
+            return say("link_wrong", language, slash=before)
         await change(self._store, person.id, lambda own: replace(own, account=known.account))
-        return say("linked", language)
+        return say("linked", language, slash=before)
 
     async def forget(self, asked: Inbound) -> str:
         """All that is known of who asks, under both ids where two are one person; but not what the owner made of them:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from bot import profiles
+from bot.commands import slash
 from bot.history import last_told
 from bot.messages import Entry, Inbound, Person, Place
 from bot.ports import Store
@@ -111,7 +112,8 @@ async def page(asked: Inbound, memory: Memory) -> str:
             await memory.clear(place, person)
     facts = await memory.facts(place, person)
     whose = say("memory_chat" if place.group else "memory_person", language)
-    shown = (done, whose if facts else say("memory_empty", language), _lines(facts), say("memory_how", language))
+    how = say("memory_how", language, slash=slash(place))
+    shown = (done, whose if facts else say("memory_empty", language), _lines(facts), how)
     return "\n\n".join(filter(None, shown))
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot import memory as memories
 from bot import reminding
 from bot.budget import Budget
-from bot.commands import Told
+from bot.commands import Told, slash
 from bot.doorstep import Doorstep
 from bot.files import Files
 from bot.history import hidden_turns
@@ -81,7 +81,7 @@ class Pages:
             return say("owner_only", asked.sender.language)
         person, _, role = asked.text.strip().partition(" ")
         done = await self.doorstep.appoint(person, role.strip(), asked.sender.language) if person else None
-        return done or say("appoint_how", asked.sender.language)
+        return done or say("appoint_how", asked.sender.language, slash=slash(asked.place))
 
     async def _usage(self, asked: Inbound, window: Sequence[Entry]) -> str:
         about = rows(asked, self._budget, self._clock.now(), everybody=asked.sender.role == "owner")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from bot.commands import slash
 from bot.history import last_told
 from bot.messages import Entry, Inbound, Place, Profile, Rules
 from bot.people import People
@@ -38,12 +39,12 @@ class ChatRules:
         those who may."""
         language, text = asked.sender.language, asked.text.strip()
         if not text:
-            return _page("", await self.of(asked.place), language)
+            return _page("", await self.of(asked.place), asked)
         if not await self._people.administers(asked):
-            return _page(say("rules_denied", language), await self.of(asked.place), language)
+            return _page(say("rules_denied", language), await self.of(asked.place), asked)
         if len(text) > LONGEST:
             sizes = {"chars": number(len(text)), "most": number(LONGEST)}
-            return _page(say("rules_long", language, **sizes), await self.of(asked.place), language)
+            return _page(say("rules_long", language, **sizes), await self.of(asked.place), asked)
         rules = None
         if text.lower() not in CLEAR:
             rules = Rules(text, asked.sender.id, asked.sender.name, int(self._clock.now()))
@@ -52,7 +53,7 @@ class ChatRules:
             return replace(known, rules=rules)
 
         await change(self._store, chat_key(asked.conversation), with_rules)
-        return _page(say("rules_set" if rules else "rules_cleared", language), rules, language)
+        return _page(say("rules_set" if rules else "rules_cleared", language), rules, asked)
 
 
 def told(rules: Rules | None, window: Sequence[Entry]) -> str:
@@ -62,11 +63,11 @@ def told(rules: Rules | None, window: Sequence[Entry]) -> str:
     return "" if words == shown or not (rules or shown) else words
 
 
-def _page(done: str, rules: Rules | None, language: str) -> str:
-    parts = [done]
+def _page(done: str, rules: Rules | None, asked: Inbound) -> str:
+    language, parts = asked.sender.language, [done]
     if rules:
         quoted = "\n".join(f"> {line}" for line in rules.text.splitlines())
         parts += [say("rules_here", language, who=rules.name or rules.by), quoted]
     elif not done:
         parts.append(say("rules_none", language))
-    return "\n\n".join(filter(None, (*parts, say("rules_how", language))))
+    return "\n\n".join(filter(None, (*parts, say("rules_how", language, slash=slash(asked.place)))))

@@ -39,6 +39,11 @@ def buttons(asked: Inbound, settings: ChatSettings, models: Sequence[str], now: 
     )
 
 
+def setting_of(button: Button) -> str:
+    """The setting that a button chooses, by the name that its text has here."""
+    return button.data.partition(":")[2].partition(":")[0]
+
+
 def changed(name: str, value: str, models: Sequence[str]) -> dict[str, str | bool | None]:
     """The fields that a tapped button changes; {} where it is none of ours, or no longer."""
     value = value.partition(STAMP)[0]

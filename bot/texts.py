@@ -10,8 +10,8 @@ _TEXTS = {
     "busy": (
         "The model is overloaded right now and I could not finish. Please send your message again in a few minutes. "
         "(Reference {reference})",
-        "Model sedang kelebihan beban sehingga saya tidak bisa menyelesaikannya. Silakan kirim lagi beberapa menit "
-        "lagi. (Referensi {reference})",
+        "Model sedang kelebihan beban sehingga saya tidak bisa menyelesaikannya. Silakan kirim ulang pesan Anda "
+        "beberapa menit lagi. (Referensi {reference})",
     ),
     "failed": (
         "Something went wrong on my side and I could not answer. Your message is safe; please try again, and give my "
@@ -37,16 +37,19 @@ _TEXTS = {
         "New conversation: I start from a blank page.",
         "Percakapan baru: saya mulai dari halaman kosong.",
     ),
+    "start": (
+        "Hello! Write to me in plain words, and send pictures and files if you like. Ask me what I can do; {slash}help "
+        "lists my commands.",
+        "Halo! Tulis saja dengan kata-kata biasa; gambar dan file juga boleh dikirim. Tanyakan apa saja yang bisa saya "
+        "lakukan; {slash}help menampilkan perintah saya.",
+    ),
     "help": (
         "Write to me in plain words, and send pictures and files; in a group or channel, mention me. While I work you "
         "can add to your question.",
         "Tulis saja dengan kata-kata biasa, dan kirim gambar atau file; di grup atau kanal, sebut nama saya. Selagi "
         "saya bekerja, Anda boleh menambah pertanyaan.",
     ),
-    "help_slack": (
-        "In Slack, /kabar comes first: `/kabar new`. In a thread write `!new`.",
-        "Di Slack, awali dengan /kabar: `/kabar new`. Di utas tulis `!new`.",
-    ),
+    "help_threads": ("In a thread write `!new`, and so on.", "Di utas, tulis `!new` dan seterusnya."),
     "menu_new": ("start a new conversation", "mulai percakapan baru"),
     "menu_stop": ("stop what I am doing", "hentikan yang sedang saya kerjakan"),
     "menu_retry": ("answer the last question again", "jawab ulang pertanyaan terakhir"),
@@ -71,7 +74,7 @@ _TEXTS = {
     "prompt_needs": ("This needs more words: {usage}", "Perintah ini perlu keterangan lagi: {usage}"),
     "prompt_unreachable": (
         "The server {server}, which that command comes from, does not answer. Please try again in a few minutes.",
-        "Server {server}, asal perintah itu, tidak menjawab. Silakan coba lagi beberapa menit lagi.",
+        "Server {server}, asal perintah itu, tidak menjawab. Silakan coba lagi dalam beberapa menit.",
     ),
     "prompt_refused": (
         "The server {server} did not take that command: {why}",
@@ -107,8 +110,8 @@ _TEXTS = {
     "language": ("Which language shall I use here?", "Bahasa apa yang saya pakai di sini?"),
     "language_set": ("From now on I write English here.", "Mulai sekarang saya menulis bahasa Indonesia di sini."),
     "model": (
-        "{model} answers here. To choose another: /model and its name. There are: {models}",
-        "{model} yang menjawab di sini. Untuk memilih yang lain: /model dan namanya. Yang tersedia: {models}",
+        "{model} answers here. To choose another: {slash}model and its name. There are: {models}",
+        "{model} yang menjawab di sini. Untuk memilih yang lain: {slash}model dan namanya. Yang tersedia: {models}",
     ),
     "model_unknown": (
         "I do not have that model. {model} answers here. There are: {models}",
@@ -124,15 +127,16 @@ _TEXTS = {
     "forget_yes": ("Delete everything", "Hapus semuanya"),
     "forgotten": (
         "Deleted: this conversation's messages, answers, files, summaries, settings and usage. What I know of you "
-        "in all chats goes with /forget me. Messages in this app are yours to delete.",
+        "in all chats goes with {slash}forget me. Messages in this app are yours to delete.",
         "Terhapus: pesan, jawaban, file, ringkasan, pengaturan, dan pemakaian percakapan ini. Yang saya ketahui "
-        "tentang Anda di semua obrolan terhapus dengan /forget saya. Pesan di aplikasi ini bisa Anda hapus sendiri.",
+        "tentang Anda di semua obrolan terhapus dengan {slash}forget saya. Pesan di aplikasi ini bisa Anda hapus "
+        "sendiri.",
     ),
     "forget_me": (
         "This deletes for good what I know of you in all chats: what I remember, your name, language, time zone and a "
-        "linked account. Conversations stay: /forget deletes one. It can not be undone.",
+        "linked account. Conversations stay: {slash}forget deletes one. It can not be undone.",
         "Ini menghapus selamanya semua yang saya ketahui tentang Anda di semua obrolan: ingatan, nama, bahasa, zona "
-        "waktu, dan akun yang tertaut. Percakapan tetap ada: hapus dengan /forget. Tidak bisa dibatalkan.",
+        "waktu, dan akun yang tertaut. Percakapan tetap ada: hapus dengan {slash}forget. Tidak bisa dibatalkan.",
     ),
     "forget_me_yes": ("Forget me", "Lupakan saya"),
     "forgotten_me": (
@@ -155,8 +159,8 @@ _TEXTS = {
     "memory_chat": ("What I remember about this chat:", "Yang saya ingat tentang obrolan ini:"),
     "memory_empty": ("I remember nothing yet.", "Belum ada yang saya ingat."),
     "memory_how": (
-        "/memory add, change (a number and new words), delete (a number) or clear.",
-        "/memory add, change (nomor dan kata-kata baru), delete (nomor), atau clear.",
+        "{slash}memory add, change (a number and new words), delete (a number) or clear.",
+        "{slash}memory add, change (nomor dan kata-kata baru), delete (nomor), atau clear.",
     ),
     "memory_none": ("There is nothing of that number.", "Tidak ada yang bernomor itu."),
     "memory_full": (
@@ -182,18 +186,18 @@ _TEXTS = {
         "Teks itu {chars} karakter, sedangkan batasnya {most}: tidak ada yang diubah, silakan dipersingkat.",
     ),
     "rules_how": (
-        "/instructions and a text replaces them, /instructions clear takes them away.",
-        "/instructions dan sebuah teks menggantinya, /instructions clear menghapusnya.",
+        "{slash}instructions and a text replaces them, {slash}instructions clear takes them away.",
+        "{slash}instructions dan sebuah teks menggantinya, {slash}instructions clear menghapusnya.",
     ),
     "unheard": (
         "I can't listen to voice messages here. Please write it instead.",
         "Saya belum bisa mendengarkan pesan suara di sini. Silakan tulis saja.",
     ),
     "meanwhile": (
-        "While I work, a message of yours can be added to it (/meanwhile steer), wait its turn (/meanwhile queue) or "
-        "end what I am doing (/meanwhile interrupt).",
-        "Selagi saya bekerja, pesan Anda bisa ditambahkan (/meanwhile steer), menunggu giliran (/meanwhile queue), "
-        "atau menghentikan yang sedang saya kerjakan (/meanwhile interrupt).",
+        "What you write while I work is added to it, waits its turn, or comes first and ends what I am doing. Which "
+        "shall it be here?",
+        "Yang Anda tulis selagi saya bekerja bisa ditambahkan, menunggu giliran, atau didahulukan sehingga yang sedang "
+        "saya kerjakan dihentikan. Mana yang dipakai di sini?",
     ),
     "meanwhile_steer": (
         "From now on, what you write while I work is added to it.",
@@ -220,8 +224,8 @@ _TEXTS = {
     "context_results": ("results of tools", "hasil dari alat"),
     "context_media": ("pictures and documents", "gambar dan dokumen"),
     "context_total": (
-        "Together {total}. Above {most} I fold the older part into a summary; /compact does it now.",
-        "Seluruhnya {total}. Di atas {most} bagian lama saya ringkas; /compact melakukannya sekarang.",
+        "Together {total}. Above {most} I fold the older part into a summary; {slash}compact does it now.",
+        "Seluruhnya {total}. Di atas {most} bagian lama saya ringkas; {slash}compact melakukannya sekarang.",
     ),
     "folded": (
         "The older part of this conversation is now a summary: what I see went from {before} to {after} tokens.",
@@ -259,8 +263,8 @@ _TEXTS = {
     "let_guest": ("Guest", "Tamu"),
     "let_never": ("Never", "Jangan pernah"),
     "let_in": (
-        "My owner has let you in. Write to me in plain words; /help shows what I can do.",
-        "Pemilik saya telah memberi Anda akses. Tulis saja; /help menunjukkan yang bisa saya lakukan.",
+        "My owner has let you in. Write to me in plain words; {slash}help shows what I can do.",
+        "Pemilik saya telah memberi Anda akses. Tulis saja; {slash}help menunjukkan yang bisa saya lakukan.",
     ),
     "role_now_member": ("{person} is a member now.", "{person} sekarang menjadi anggota."),
     "role_now_guest": ("{person} is a guest now.", "{person} sekarang menjadi tamu."),
@@ -270,8 +274,8 @@ _TEXTS = {
     ),
     "role_now_none": ("{person} is a stranger now.", "{person} sekarang tidak punya akses."),
     "appoint_how": (
-        "/appoint and an id such as telegram:42, then member, guest, banned, or nothing for a stranger.",
-        "/appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk mencabut akses.",
+        "{slash}appoint and an id such as telegram:42, then member, guest, banned, or nothing for a stranger.",
+        "{slash}appoint lalu id seperti telegram:42, lalu member, guest, banned, atau kosong untuk mencabut akses.",
     ),
     "owner_only": ("Only my owner can do that.", "Hanya pemilik saya yang bisa melakukannya."),
     "members_only": (
@@ -281,8 +285,8 @@ _TEXTS = {
     "groups_only": ("That is for groups and channels.", "Itu untuk grup dan kanal."),
     "private_only": ("Please write that to me in private.", "Silakan tulis itu kepada saya secara pribadi."),
     "chat_open": (
-        "Everybody here may use me as a guest from now on. /disallow ends it.",
-        "Mulai sekarang semua orang di sini boleh memakai saya sebagai tamu. /disallow mengakhirinya.",
+        "Everybody here may use me as a guest from now on. {slash}disallow ends it.",
+        "Mulai sekarang semua orang di sini boleh memakai saya sebagai tamu. {slash}disallow mengakhirinya.",
     ),
     "chat_closed": (
         "From now on only people who are let in themselves may use me here.",
@@ -290,18 +294,22 @@ _TEXTS = {
     ),
     "menu_link": ("be one person in Telegram and Slack", "jadi satu orang di Telegram dan Slack"),
     "link_code": (
-        "Within {minutes} minutes, write this to me from your other account, in private: /link {code}",
-        "Dalam {minutes} menit, tulis ini kepada saya dari akun Anda yang lain, secara pribadi: /link {code}",
+        "Within {minutes} minutes, write to me in private from your other account: in Telegram `/link {code}`, in "
+        "Slack `/kabar link {code}`.",
+        "Dalam {minutes} menit, tulis kepada saya secara pribadi dari akun Anda yang lain: di Telegram `/link {code}`, "
+        "di Slack `/kabar link {code}`.",
     ),
     "link_wrong": (
-        "This code is not good, or no longer. Write /link on your other account for a new one.",
-        "Kode ini salah atau sudah tidak berlaku. Tulis /link di akun Anda yang lain untuk kode baru.",
+        "This code is not good, or no longer. Your other account gets a new one: in Telegram with `/link`, in Slack "
+        "with `/kabar link`.",
+        "Kode ini salah atau sudah tidak berlaku. Minta kode baru dari akun Anda yang lain: di Telegram dengan "
+        "`/link`, di Slack dengan `/kabar link`.",
     ),
     "linked": (
         "Your accounts are one to me now: what I remember, your budget, language and time zone. Conversations stay "
-        "apart. /unlink ends it.",
+        "apart. {slash}unlink ends it.",
         "Akun-akun Anda sekarang satu bagi saya: yang saya ingat, jatah, bahasa, dan zona waktu. Percakapan tetap "
-        "terpisah. /unlink mengakhirinya.",
+        "terpisah. {slash}unlink mengakhirinya.",
     ),
     "unlinked": (
         "This account stands for itself again.",
@@ -324,12 +332,12 @@ _TEXTS = {
         "tanyakan lagi yang masih penting.",
     ),
     "over_person": (
-        "You have used up today's budget of this bot. It begins anew {when}; /usage shows the figures.",
-        "Jatah Anda untuk hari ini sudah habis. Jatah baru dimulai {when}; /usage menampilkan angkanya.",
+        "You have used up today's budget of this bot. It begins anew {when}; {slash}usage shows the figures.",
+        "Jatah Anda untuk hari ini sudah habis. Jatah baru dimulai {when}; {slash}usage menampilkan angkanya.",
     ),
     "over_chat": (
-        "This chat has used up today's budget of this bot. It begins anew {when}; /usage shows the figures.",
-        "Jatah obrolan ini untuk hari ini sudah habis. Jatah baru dimulai {when}; /usage menampilkan angkanya.",
+        "This chat has used up today's budget of this bot. It begins anew {when}; {slash}usage shows the figures.",
+        "Jatah obrolan ini untuk hari ini sudah habis. Jatah baru dimulai {when}; {slash}usage menampilkan angkanya.",
     ),
     "over_all": (
         "This bot's budget is used up for now. It begins anew {when}.",
@@ -388,17 +396,15 @@ _TEXTS = {
     "approve": ("Approve once", "Setujui sekali"),
     "deny": ("Deny", "Tolak"),
     "approve_hour": ("Approve here for an hour", "Setujui di sini selama satu jam"),
-    "was_approved": ("✓ {tool}: approved by {person}.", "✓ {tool}: disetujui oleh {person}."),
-    "was_denied": ("✗ {tool}: not approved.", "✗ {tool}: tidak disetujui."),
+    "was_approved": ("✓ Approved by {person}.", "✓ Disetujui oleh {person}."),
+    "was_denied": ("✗ Not approved.", "✗ Tidak disetujui."),
     "home_intro": (
         "Write to me in plain words here in Messages, or mention me in a channel.",
         "Tulis saja dengan kata-kata biasa di Pesan, atau sebut nama saya di kanal.",
     ),
     "home_settings": (
-        "Settings: `/kabar settings`; all I can do without a question: `/kabar help`. In a thread write `!stop` or "
-        "`!new`.",
-        "Pengaturan: `/kabar settings`; semua yang bisa tanpa bertanya: `/kabar help`. Di utas tulis `!stop` atau "
-        "`!new`.",
+        "Settings: `/kabar settings`; all commands: `/kabar help`. In a thread write `!stop` or `!new`.",
+        "Pengaturan: `/kabar settings`; semua perintah: `/kabar help`. Di utas tulis `!stop` atau `!new`.",
     ),
     "home_suggestions": ("To begin with", "Untuk memulai"),
     "prompt_can": ("What can you do?", "Apa yang bisa kamu lakukan?"),

@@ -205,7 +205,7 @@ class Turns:
             )
             begun = replace(begun, done=(*begun.done, *moved))
         if begun.greet and (channel := self._channels.get(begun.greet.place.platform)):
-            choices = self._beginnings.choices(begun.greet, begun.head)
+            choices = self._beginnings.choices(begun.greet, begun.settings or begun.head.settings)
             await channel.greet(begun.greet.place, begun.greet.sender, choices)
         elif begun == Nothing(head) and await self._forgetting.retire(head):
             return None

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 
 INDONESIAN_WORDS = re.compile(
-    r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|buka|cari|carikan|dari|dengan|gambar|grafik"
-    r"|halo|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lagi|lambat|lihat|lupakan|panjang|pelan|pengingat"
-    r"|persen|pukul|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|telusuri|terima|tidak|tolong|untuk|yang"
+    r"\b(ada|adalah|aku|apa|baca|bagaimana|berapa|berkas|bisa|buat|buatkan|buka|cari|carikan|daftar|dari|dengan|gambar"
+    r"|grafik|halo|hari ini|ingat|ingatkan|ini|itu|jam|kamu|kirim|kirimkan|lagi|lambat|lihat|lupakan|panjang|pelan"
+    r"|pengingat|persen|pukul|ringkas\w*|rangkum\w*|saya|selamat|siapa|tanggal|telusuri|terima|tidak|tolong|untuk|yang"
     r"|zona waktu)\b",
     re.IGNORECASE,
 )
@@ -123,7 +123,7 @@ Ini yang bisa saya tunjukkan:
 
 - **alat**: tanya *berapa 12\\*7+3*, atau dua hitungan sekaligus; *jam berapa sekarang*
 - **ingatan**: katakan *nama saya Ayu*, lalu tanya *siapa nama saya*; atau *ingat bahwa saya suka teh*
-- **berkas**: kirim saja; katakan *daftar berkas*, *buat berkas*, *baca* dan namanya, atau *lihat lagi*
+- **file**: kirim saja; katakan *daftar file*, *buat file*, *baca* dan namanya, atau *lihat lagi*
 - **Python**: katakan *buat grafik*; saya bertanya dulu sebelum menjalankannya
 - **pengingat**: katakan *ingatkan saya 2 menit lagi untuk minum*, atau *daftar pengingat*
 - **web**: katakan *cari cuaca Bromo di internet*, atau *buka* dan sebuah alamat; *telusuri cuaca Bromo* bertanya
@@ -140,9 +140,9 @@ Ini yang bisa saya tunjukkan:
     tool="Alat `{name}` menjawab:\n\n{value}",
     picture="Saya melihat sebuah gambar, {size} piksel. Lebih dari itu tidak bisa: Claude yang bisa melihatnya.",
     pictures="Saya melihat {count} gambar ({sizes} piksel). Lebih dari itu tidak bisa: Claude yang bisa melihatnya.",
-    read="Saya menerima berkas: {about}. Awalnya: “{excerpt}”",
+    read="Saya menerima file: {about}. Awalnya: “{excerpt}”",
     thing="Saya menerima kiriman Anda: {about}",
-    file="Saya menerima berkas: {about}. Sebuah skrip tidak bisa melihat isinya.",
+    file="Saya menerima file: {about}. Sebuah skrip tidak bisa melihat isinya.",
     summary="Yang dikatakan sebelumnya:",
     no_calculator="Itu hitungan, tetapi di sini saya tidak diberi kalkulator, dan saya tidak menebak.",
     no_clock="Di sini saya tidak diberi jam, dan saya tidak menebak.",

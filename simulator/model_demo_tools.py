@@ -35,6 +35,7 @@ snacks,3
 """
 UNITS = {"menit": "minutes", "jam": "hours", "hari": "days", "minggu": "weeks"}
 CLOCK, PLACE = r"(\d\d:\d\d)", r"([\w+-]+/[\w+-]+)"
+BERKAS = r"(?:berkas|file)"
 FILE = r"([\w-][\w .-]*\.\w{1,5})"
 
 
@@ -107,7 +108,12 @@ TRICKS = (
     _trick("remember", r"\bremember (?:that )?(.+)", r"\bingat(?:lah)?(?: bahwa)? (.+)", _one("fact")),
     _trick("forget_fact", r"\bforget (?:that |about )?(.+)", r"\blupakan (.+)", _one("fact")),
     _trick("web_fetch", r"\b(?:open|fetch|read) (https?://\S+)", r"\b(?:buka|baca) (https?://\S+)", _one("url")),
-    _trick("search_files", r"\b(?:find|search) (.+?) in (?:my|the) files", r"\bcari (.+?) di berkas", _one("words")),
+    _trick(
+        "search_files",
+        r"\b(?:find|search) (.+?) in (?:my|the) files",
+        rf"\bcari (.+?) di {BERKAS}",
+        _one("words"),
+    ),
     _trick("delegate", r"\bresearch (?P<en>.+)", r"\btelusuri (?P<id>.+)", _research),
     _trick(
         "time_convert_time",
@@ -121,7 +127,12 @@ TRICKS = (
         r"\bcari(?:kan)? (.+?) di (?:web|internet)",
         _one("query"),
     ),
-    _trick("list_files", r"\b(?:list|what|which|my) files", r"\bdaftar berkas|\bberkas apa", lambda found: {}),
+    _trick(
+        "list_files",
+        r"\b(?:list|what|which|my) files",
+        rf"\bdaftar {BERKAS}|\b{BERKAS} apa",
+        lambda found: {},
+    ),
     _trick(
         "skill",
         r"\bsum(?:marise|marize| up) (?:this|the) (?:thread|chat|conversation)",
@@ -131,7 +142,7 @@ TRICKS = (
     _trick(
         "write_file",
         r"\b(?:write|make|create) (?:me )?a file",
-        r"\bbuat(?:kan)? (?:sebuah )?berkas",
+        rf"\bbuat(?:kan)? (?:sebuah )?{BERKAS}",
         lambda found: {"name": "packing.csv", "content": PACKING},
     ),
     _trick("send_file", rf"\bsend (?:me )?{FILE}", rf"\bkirim(?:kan)? {FILE}", _one("name")),

@@ -100,6 +100,7 @@ class RecordingChannel:
 
     async def greet(self, place: Place, person: Person, choices: Sequence[Button] = ()) -> None:
         await self._note("greet", person.id)
+        self.buttons = tuple(choices)
 
     async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
         await self._note("send", part.text)

@@ -15,7 +15,7 @@ from bot.channels.slack import render as slack
 from bot.channels.telegram import render as telegram
 from bot.cli.wiring import local
 from bot.clock import SystemClock
-from bot.errors import ChatClosed, ChatMoved, StoreUnavailable
+from bot.errors import ChatClosed, ChatMoved, SendRefused, StoreUnavailable
 from bot.messages import Attachment, Ended, Inbound, Person, Quote, Turn
 from bot.ports import Change, Rendered
 from bot.toolkit import Toolbox, tool
@@ -39,6 +39,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "kabar.sqlite3"
 
 
+LETTER_ASKED = "**May I do this: send_letter?**\n\nto:\n```\nBudi\n```\n\nwords:\n```\nCome at nine.\n```"
+
+
 async def asked(bot: Bot, **more: Any) -> None:
     await bot.hears(inbound("write to Budi", **more))
     await bot.wakes(more.get("place", HERE).conversation)
@@ -56,9 +59,7 @@ async def taps(bot: Bot, word: str, number: int = 50, **more: Any) -> Outcome:
 async def test_the_exact_arguments_are_shown_and_nothing_runs_before_a_word(path: Path) -> None:
     async with bot_on(path, LETTER, tools=TOOLS) as bot:
         await asked(bot)
-        assert bot.channel.shown == [
-            "**May I do this: send_letter?**\n\nto:\n```\nBudi\n```\n\nwords:\n```\nCome at nine.\n```"
-        ]
+        assert bot.channel.shown == [LETTER_ASKED]
         assert [each.data.partition(":")[0] for each in bot.channel.buttons] == ["ok", "no", "hour"]
         assert SENT == []
         head = await bot.store.claim(HERE.conversation, "nobody works on it", 1)
@@ -76,7 +77,7 @@ async def test_arguments_too_long_for_a_question_come_as_a_file_before_it(path: 
         await taps(bot, "ok", sender=BUDI)
         await taps(bot, "ok", 51)
         assert [sent.partition(": ")[2] for sent in SENT] == [words]
-        assert bot.channel.shown == ["[send_letter.txt]", "✓ send_letter: approved by Ann.", "Done."]
+        assert bot.channel.shown == ["[send_letter.txt]", f"{asks}\n\n✓ Approved by Ann.", "Done."]
 
 
 async def test_a_yes_runs_it_once_and_the_turn_goes_on(path: Path) -> None:
@@ -84,7 +85,7 @@ async def test_a_yes_runs_it_once_and_the_turn_goes_on(path: Path) -> None:
         await asked(bot)
         await taps(bot, "ok")
         assert SENT == ["Budi: Come at nine."]
-        assert bot.channel.shown == ["✓ send_letter: approved by Ann.", "Done."]
+        assert bot.channel.shown == [f"{LETTER_ASKED}\n\n✓ Approved by Ann.", "Done."]
         assert bot.channel.buttons == ()
 
 
@@ -100,9 +101,17 @@ async def test_what_was_decided_is_shown_before_it_runs_and_by_the_name_of_who_a
     async with bot_on(path, call("dig", {}), text("Done."), tools=Toolbox([dig])) as bot:
         await asked(bot)
         await taps(bot, "ok", sender=replace(ANN, name="ann.handle"))
-        assert shown == ["✓ dig: approved by Ann."]
-        assert bot.channel.shown == ["✓ dig: approved by Ann.", "Done."]
+        assert shown == ["**May I do this: dig?**\n\n✓ Approved by Ann."]
+        assert bot.channel.shown == ["**May I do this: dig?**\n\n✓ Approved by Ann.", "Done."]
         assert [said for method, said in bot.channel.calls if method == "edit"].count(shown[0]) == 1
+
+
+async def test_a_verdict_whose_markup_is_refused_is_shown_without(path: Path) -> None:
+    async with bot_on(path, LETTER, text("Done."), tools=TOOLS) as bot:
+        await asked(bot)
+        bot.channel.faults["edit"] = [SendRefused("can't parse entities")]
+        await taps(bot, "ok")
+        assert bot.channel.shown == [f"{LETTER_ASKED}\n\n✓ Approved by Ann.", "Done."]
 
 
 async def test_a_no_is_told_to_the_model_and_nothing_runs(path: Path) -> None:
@@ -111,7 +120,7 @@ async def test_a_no_is_told_to_the_model_and_nothing_runs(path: Path) -> None:
         await taps(bot, "no")
         assert SENT == []
         assert results(bot.model.requests[1])[0]["content"] == "Not run: the person said no."
-        assert bot.channel.shown == ["✗ send_letter: not approved.", "Then not."]
+        assert bot.channel.shown == [f"{LETTER_ASKED}\n\n✗ Not approved.", "Then not."]
 
 
 async def test_a_message_instead_of_a_tap_is_a_no_and_its_words_reach_the_model(path: Path) -> None:
@@ -160,11 +169,12 @@ async def test_only_a_button_that_was_shown_decides(path: Path, data: str) -> No
 async def test_only_who_asked_or_a_named_approver_decides(path: Path) -> None:
     async with bot_on(path, LETTER, text("Done."), tools=TOOLS, gate=Gate(approvers=frozenset({"telegram:9"}))) as bot:
         await asked(bot, place=GROUP)
+        assert bot.channel.replied_to == ["1"]  # so that everybody sees whom it is asked
         await taps(bot, "ok", sender=BUDI, place=GROUP)
         assert SENT == []
         await taps(bot, "ok", number=51, sender=Person("telegram:9", "Chief"), place=GROUP)
         assert SENT == ["Budi: Come at nine."]
-        assert bot.channel.shown[0] == "✓ send_letter: approved by Chief."
+        assert bot.channel.shown[0] == f"{LETTER_ASKED}\n\n✓ Approved by Chief."
 
 
 async def test_a_forged_token_decides_nothing(path: Path) -> None:
@@ -556,8 +566,9 @@ async def test_a_question_asked_again_stands_last_and_once(path: Path) -> None:
         await bot.hears(inbound("", 10, command="approvals"))
         await bot.wakes()
         assert [each[:18] for each in bot.channel.shown] == ["[send_letter.txt]", "**May I do this: s"]
+        asks = bot.channel.shown[-1]
         await taps(bot, "ok")
-        assert bot.channel.shown == ["[send_letter.txt]", "✓ send_letter: approved by Ann.", "Done."]
+        assert bot.channel.shown == ["[send_letter.txt]", f"{asks}\n\n✓ Approved by Ann.", "Done."]
 
 
 async def test_what_does_not_answer_a_question_keeps_no_process_busy_while_it_waits(path: Path) -> None:

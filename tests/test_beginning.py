@@ -268,3 +268,26 @@ async def test_the_model_hears_who_is_named_in_a_message_and_in_what_it_quotes(p
         await bot.wakes()
         said = " ".join(words(bot.model.requests[0]))
         assert "ask @Budi (U2) about it" in said and "says @Cici (U3) too" in said
+
+
+# The bot's own page.
+
+
+async def test_a_choice_on_the_bots_own_page_is_shown_there_and_nowhere_else(path: Path) -> None:
+    async with bot_on(path) as bot:
+        on_the_page = replace(tap("set:language:id", sender=BUDI), native_id="")
+        await bot.hears(on_the_page)
+        assert await bot.wakes() == Outcome()
+        assert bot.channel.calls == [("greet", BUDI.id)]
+        assert [each.label for each in bot.channel.buttons[:3]] == ["English", "✓ Indonesia", "ikuti aplikasi Anda"]
+        head = await bot.store.claim(HERE.conversation, "a look", 1)
+        assert head is not None and head.settings.language == "id"
+        assert await bot.store.inbox(HERE.conversation) == []
+
+
+async def test_a_stranger_s_choice_there_changes_nothing(path: Path) -> None:
+    async with bot_on(path, access=Access(owner="telegram:9")) as bot:
+        await bot.hears(replace(tap("set:language:id"), native_id=""))
+        assert await bot.wakes() == Outcome()
+        head = await bot.store.claim(HERE.conversation, "a look", 1)
+        assert bot.channel.calls == [] and head is not None and head.settings.language == ""

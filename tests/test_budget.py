@@ -203,6 +203,7 @@ def test_a_month_begins_anew_on_its_first_day(now: float, when: str) -> None:
 def test_a_minute_is_over_in_seconds_and_said_in_the_persons_language() -> None:
     (spend,) = Budget(turns_a_minute=1).pace(inbound(), EVENING)
     assert refusal(spend, "id", EVENING).endswith("coba lagi dalam 30 detik.")
+    assert refusal(spend, "en", EVENING + 29).endswith("try again in 2 seconds.")
 
 
 def test_no_is_said_once_a_minute_to_each_person_in_each_conversation() -> None:

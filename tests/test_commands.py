@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bot.commands import MENU, Here, Told, answer, is_for_members, menu
 from bot.messages import ChatSettings, Person, Place
 from bot.settings_page import LONGEST_DATA, changed
-from tests.say import ANN, BUDI, GROUP, inbound
+from tests.say import ANN, BUDI, GROUP, HERE, inbound
 
 MODELS = ("claude-sonnet-5-5", "claude-haiku-5-5")
 
@@ -17,19 +17,27 @@ def told(command: str, text: str = "", sender: Person = ANN, here: Here | None =
     return answer(inbound(text, command=command, sender=sender, **more), here or Here(models=MODELS))
 
 
-@pytest.mark.parametrize("command", ["start", "help"])
-def test_help_names_every_command(command: str) -> None:
-    page = told(command, "payload")
+def test_help_names_every_command() -> None:
+    page = told("help", "payload")
     assert page is not None
     assert all(f"/{each} " in page.text for each in MENU)
 
 
-def test_help_in_slack_says_how_a_command_is_written_there() -> None:
-    in_slack = told("help", place=Place("slack:T1:D1", "D1"))
-    elsewhere = told("help")
-    assert in_slack is not None and elsewhere is not None
-    assert "`/kabar new`" in in_slack.text
-    assert "kabar" not in elsewhere.text
+def test_the_first_hello_is_short() -> None:
+    hello = told("start", "payload")
+    assert hello is not None
+    assert hello.text.startswith("Hello!") and len(hello.text) < 200
+
+
+@pytest.mark.parametrize(
+    ("place", "slash"),
+    [(HERE, "/"), (Place("slack:T1:D1", "D1"), "/kabar "), (Place("slack:T1:C1:1.2", "C1", "1.2"), "!")],
+)
+def test_a_command_that_we_name_is_written_as_it_is_typed_there(place: Place, slash: str) -> None:
+    page, hello = told("help", place=place), told("start", place=place)
+    assert page is not None and hello is not None
+    assert all(f"\n{slash}{each} " in page.text for each in MENU)
+    assert hello.text.endswith(f"; {slash}help lists my commands.")
 
 
 @pytest.mark.parametrize("language", ["en", "id"])
@@ -56,7 +64,7 @@ def test_a_choice_that_there_is_not_changes_nothing_and_names_those_there_are(te
     page = told("meanwhile", text)
     assert page is not None
     assert page.settings == {}
-    assert all(f"/meanwhile {each}" in page.text for each in ("steer", "queue", "interrupt"))
+    assert [each.data for each in page.buttons] == [f"set:meanwhile:{each}" for each in ("steer", "queue", "interrupt")]
 
 
 def test_usage_is_a_page_that_only_the_store_can_fill() -> None:

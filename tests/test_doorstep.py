@@ -1,5 +1,6 @@
 """Strangers at the door, roles, and two accounts of one person."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,8 +146,15 @@ def at_work(said: str, number: int, **more: Any) -> Inbound:
     return replace(inbound(said, number, sender=ANN_AT_WORK, place=OFFICE, **more), place=OFFICE)
 
 
+async def code_for_ann(bot: Bot) -> str:
+    told = await says(bot, "", 1, sender=ANN, place=HERE, command="link")
+    found = re.search(r"in Telegram `/link (\w+)`, in Slack `/kabar link \1`", told)
+    assert found is not None
+    return found[1]
+
+
 async def linked(bot: Bot) -> None:
-    code = (await says(bot, "", 1, sender=ANN, place=HERE, command="link")).rpartition(" ")[2]
+    code = await code_for_ann(bot)
     await bot.hears(at_work(code.lower(), 2, command="link"))
     await bot.wakes(OFFICE.conversation)
 
@@ -174,7 +182,7 @@ def _today(bot: Bot) -> str:
 
 async def test_a_code_is_good_once_and_for_nobody_who_guesses(path: Path) -> None:
     async with bot_on(path, channels=("telegram", "slack")) as bot:
-        code = (await says(bot, "", 1, sender=ANN, place=HERE, command="link")).rpartition(" ")[2]
+        code = await code_for_ann(bot)
         for number, guess in enumerate((code[:-1], f"{code}A", code, code)):
             await bot.hears(at_work(guess, 10 + number, command="link"))
             await bot.wakes(OFFICE.conversation)

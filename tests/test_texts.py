@@ -1,9 +1,11 @@
 """Every sentence in both languages."""
 
+import re
 from string import Formatter
 
 import pytest
 
+from bot.commands import NAMES
 from bot.texts import _TEXTS, say
 
 
@@ -16,6 +18,14 @@ def test_a_sentence_says_the_same_values_in_both_languages(name: str) -> None:
     english, indonesian = _TEXTS[name]
     assert placeholders(english) == placeholders(indonesian)
     assert english.strip() == english != indonesian == indonesian.strip() != ""
+
+
+BARE = re.compile(rf"(?<![\w`])/({'|'.join(NAMES)})\b")
+
+
+@pytest.mark.parametrize("name", _TEXTS)
+def test_a_sentence_leaves_it_to_the_platform_how_a_command_is_typed(name: str) -> None:
+    assert [BARE.findall(text) for text in _TEXTS[name]] == [[], []]
 
 
 @pytest.mark.parametrize("language", ["id", "ID", "id-ID", "in", "in-ID"])

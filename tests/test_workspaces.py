@@ -123,5 +123,5 @@ async def test_a_workspace_comes_is_let_in_by_the_owner_and_goes(staged: Staged)
         late = await stage.grid.say("D2ANN", "ann", "/help")
         await stage.simulator.world.wait_until(lambda: late.delivery is not None and late.delivery.state == "accepted")
         await stage.second.say("D1BUDI", "budi", "/help")
-        await stage.hears(stage.second, "D1BUDI", "/new")
+        await stage.hears(stage.second, "D1BUDI", "/kabar new")
         assert len(stage.grid.messages("D2ANN")) == said + 1

@@ -29,16 +29,19 @@ class TerminalChannel(PlainChannel):
         self.buttons: tuple[Button, ...] = ()
         """Of the message shown last: their numbers can be typed."""
         self._printed: dict[str, str] = {}
+        self._in_line = False
+        """Whether a message was printed that no line end of ours has followed."""
 
     def render(self, markdown: str, *, growing: bool = False) -> list[Rendered]:
         return [Rendered(markdown)]
 
     async def typing(self, place: Place, active: bool = True) -> None:
         if not active:
-            self._write("\n")
-            sys.stdout.flush()
+            self._end_line()
 
     async def send(self, place: Place, part: Rendered, manner: Manner) -> str:
+        if self._in_line:
+            self._end_line()
         self._printed[manner.mark] = ""
         self._grow(manner.mark, part.text)
         self._offer(part.buttons)
@@ -78,9 +81,20 @@ class TerminalChannel(PlainChannel):
         """Print what is new. What was printed stays: from the first difference on, it goes on in a new line."""
         before = self._printed.get(message_id, "")
         common = len(commonprefix([before, text]))  # noqa: RUF071 - texts, not paths
-        self._write(text[common:] if common == len(before) else f"\n{text[common:].lstrip()}")
+        more = text[common:]
+        if common < len(before):
+            more = f"\n{more.lstrip()}"
+        elif not self._in_line:
+            more = more.lstrip("\n")
+        self._write(more)
         sys.stdout.flush()
         self._printed[message_id] = text
+        self._in_line = True
+
+    def _end_line(self) -> None:
+        self._write("\n")
+        sys.stdout.flush()
+        self._in_line = False
 
 
 def _read(path: str) -> bytes:

@@ -155,24 +155,32 @@ def _damages(path: Path) -> list[Damage]:
 
 
 def _exported(done: Exported) -> Iterator[str]:
-    counts = f"{done.conversations:,} conversations with {done.entries:,} entries and {done.files:,} files"
-    yield f"Exported {counts}, {done.reminders:,} reminders, {done.profiles:,} profiles."
+    yield f"Exported {_counts(done, done.conversations)}."
     if done.running:
         yield f"Under way, or waiting for a person's word, and stopped there in the export: {', '.join(done.running)}"
     if done.waiting:
         yield f"Messages that wait for an answer are not in the export: {', '.join(done.waiting)}. Run the bot first."
     if done.missing:
-        yield f"{len(done.missing):,} files are named in a conversation and kept no more."
+        yield f"Named in a conversation and kept no more: {_counted(len(done.missing), 'file')}."
 
 
 def _imported(done: Imported) -> Iterator[str]:
-    counts = f"{done.new:,} conversations with {done.entries:,} entries and {done.files:,} files"
-    yield f"Imported {counts}, {done.reminders:,} reminders, {done.profiles:,} profiles."
+    yield f"Imported {_counts(done, done.new)}."
     if done.unchanged:
-        yield f"{done.unchanged:,} conversations were there already."
+        yield f"There already: {_counted(done.unchanged, 'conversation')}."
     if done.known:
-        yield f"{done.known:,} people or chats are known already and kept as they are (--replace changes them)."
+        yield f"Known already and kept as they are, people and chats: {done.known:,} (--replace changes them)."
     if done.differ:
         yield f"Kept as they are, with another record: {', '.join(done.differ)} (--replace deletes it first)."
     if done.busy:
         yield f"Kept as they are, being answered just now: {', '.join(done.busy)}. Import again in a minute."
+
+
+def _counts(done: Exported | Imported, conversations: int) -> str:
+    entries, files = _counted(done.entries, "entry", "entries"), _counted(done.files, "file")
+    reminders, profiles = _counted(done.reminders, "reminder"), _counted(done.profiles, "profile")
+    return f"{_counted(conversations, 'conversation')} with {entries} and {files}, {reminders}, {profiles}"
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -49,7 +49,7 @@ window.addEventListener("hashchange", () => {
 follow(world, {
   changed: renderSoon,
   noticed: notice,
-  heard: (message) => world.isForMe(message) && announcer.heard(message),
+  heard: (message) => world.isMine(message) && announcer.heard(message),
   connected: (yes) => {
     const first = online === null;
     online = yes;

@@ -162,7 +162,8 @@ export class Composer {
 
   #grow() {
     this.text.style.height = "auto";
-    this.text.style.height = `${this.text.scrollHeight + BORDERS}px`;
+    const height = this.text.scrollHeight; // none where this platform is not the one on the screen
+    if (height) this.text.style.height = `${height + BORDERS}px`;
   }
 
   #mention() {

@@ -36,7 +36,11 @@ export class Home {
     this.element.replaceChildren(fragment(view ? this.#content(view) : h("p", {}, "Nothing here yet.")));
   }
 
-  #content(view) {
-    return [blockKit(view.blocks, this.#names), buttons(view, this.#tap)];
+  /** Each row of buttons in the place of its block, under the title that stands above it. */
+  #content({ blocks, buttons: rows }) {
+    const left = [...rows];
+    const drawn = (block) =>
+      block.type === "actions" ? buttons({ buttons: [left.shift()] }, this.#tap) : blockKit([block], this.#names);
+    return blocks.map(drawn);
   }
 }

@@ -12,7 +12,18 @@ import { fromWire, toWire } from "./wire_text.js";
 import { keyOf } from "./world.js";
 
 const EXCERPT_LENGTH = 80;
-const OPENERS = ["What can you do?", "What is 12*7+3?", "Write a long answer", "Jam berapa sekarang?"];
+const WELCOMES = {
+  en: {
+    hint: "Say hello to Kabar.",
+    called: (mention) => `Kabar answers here when you call it ${mention}.`,
+    openers: ["What can you do?", "What is 12*7+3?", "Write a long answer", "Jam berapa sekarang?"],
+  },
+  id: {
+    hint: "Sapalah Kabar.",
+    called: (mention) => `Kabar menjawab di sini kalau dipanggil ${mention}.`,
+    openers: ["Apa yang bisa kamu lakukan?", "Berapa 12*7+3?", "Tulis jawaban panjang", "What time is it?"],
+  },
+};
 const STICKERS = ["👍", "🎉", "❤️", "😂", "🙏", "🤔"];
 const BROMO = { latitude: -7.9425, longitude: 112.953 };
 const CONTACT = { phone_number: "+62811000111", first_name: "Jeep Pak Joko" };
@@ -36,7 +47,8 @@ export class Pane {
   #open = ""; // key of the chat, and
   #as = ""; // whose page it was when it was opened
   #thread = null; // the conversation that is open inside the open one
-  #suggested;
+  #suggested; // by the bot, in the welcome that is shown, and
+  #spoken; // our own words in it
 
   constructor(world, platform, title, { door, noticed, changed }) {
     this.#world = world;
@@ -98,7 +110,9 @@ export class Pane {
     if (!chat) return; // the state is not there yet
     if (chat.key !== this.#open) this.#enter(chat);
     if (this.#world.me !== this.#as) this.#openPart(this.#thread);
-    if (this.#suggested !== this.#world.prompts[chat.chat]) this.#log.welcome(...this.#welcome(chat));
+    if (this.#suggested !== this.#world.prompts[chat.chat] || this.#spoken !== this.#words) {
+      this.#log.welcome(...this.#welcome(chat));
+    }
     const world = this.#world;
     const shown = this.#conversation;
     const atHome = this.#isAtHome;
@@ -199,16 +213,21 @@ export class Pane {
     this.#changed();
   }
 
+  /** The page's own, in my language. */
+  get #words() {
+    return WELCOMES[this.#world.person(this.#world.me)?.language] ?? WELCOMES.en;
+  }
+
   #welcome({ isPrivate, chat }) {
     if (this.#thread) return [];
-    const suggested = this.#world.prompts[chat];
-    this.#suggested = suggested;
-    const prompts = suggested?.prompts ?? OPENERS.map((text) => ({ title: text, message: text }));
-    const hint = isPrivate ? "Say hello to Kabar." : `Kabar answers here when you call it ${this.#mention}.`;
+    const suggested = (this.#suggested = this.#world.prompts[chat]);
+    const { hint, called, openers } = (this.#spoken = this.#words);
+    const prompts = suggested?.prompts ?? openers.map((text) => ({ title: text, message: text }));
+    const words = suggested?.title || (isPrivate ? hint : called(this.#mention));
     const say = (text) => this.#send({ text: isPrivate ? text : `${this.#mention} ${text}` });
     const opener = ({ title, message }) => h("button", { type: "button", onclick: () => say(message) }, title);
     const logo = h("img", { src: "/static/icon.svg", alt: "", width: "56", height: "56" });
-    return [logo, h("p", {}, suggested?.title || hint), h("div", { class: "openers" }, prompts.map(opener))];
+    return [logo, h("p", {}, words), h("div", { class: "openers" }, prompts.map(opener))];
   }
 
   #menu() {

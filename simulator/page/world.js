@@ -117,6 +117,12 @@ export class World {
 
   isForMe = ({ only_for: reader }) => !reader || reader === this.me;
 
+  /** Whether I can see a message in one of my own chats. */
+  isMine(message) {
+    const conversations = this.conversationsOn(message.platform);
+    return this.isForMe(message) && conversations.some((conversation) => conversation.holds(message));
+  }
+
   /** Every message of a conversation that I can see, by time. */
   messagesOf(conversation) {
     return [...this.messages.values()].filter((message) => conversation.holds(message) && this.isForMe(message));

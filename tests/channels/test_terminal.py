@@ -39,6 +39,15 @@ async def test_an_answer_that_begins_anew_goes_on_in_a_new_line() -> None:
     assert await Screen().shows("one two", "one", "one more") == "one two\n more\n"
 
 
+async def test_a_message_after_another_begins_a_line_and_so_does_what_a_decided_question_adds() -> None:
+    screen = Screen()
+    question = await screen.channel.send(HERE, Rendered("May I?"), Manner(ANN, "t.q0"))
+    await screen.channel.typing(HERE, active=False)
+    await screen.channel.edit(HERE, question, Rendered("May I?\n\n✓ Approved by ann."))
+    await screen.channel.send(HERE, Rendered("Done."), Manner(ANN, "t.0"))
+    assert screen.printed == "May I?\n✓ Approved by ann.\nDone."
+
+
 async def test_an_edit_of_an_earlier_process_s_message_is_printed_whole() -> None:
     screen = Screen()
     await screen.channel.edit(HERE, "t.0", Rendered("all of it"))

@@ -56,14 +56,14 @@ async def run(folder: Path, *arguments: str, settings: dict[str, str]) -> tuple[
 async def test_what_was_wiped_is_there_again_and_the_model_is_sent_the_same_bytes(tmp_path: Path, lived: Path) -> None:
     code, said = await run(tmp_path, "export", "--out", "all.jsonl", settings={**kept_in(lived), **SECRETS})
     assert code == 0
-    assert "Exported 1 conversations with 2 entries and 1 files, 1 reminders" in said
+    assert "Exported 1 conversation with 2 entries and 1 file, 1 reminder, " in said
     file = tmp_path / "all.jsonl"
     assert file.stat().st_mode & 0o077 == 0
     assert not any(secret in file.read_text() for secret in SECRETS.values())
     shutil.copytree(lived, tmp_path / "control")
     shutil.rmtree(lived)
     code, said = await run(tmp_path, "import", "all.jsonl", settings=kept_in(lived))
-    assert (code, said.startswith("Imported 1 conversations with 2 entries")) == (0, True)
+    assert (code, said.startswith("Imported 1 conversation with 2 entries and 1 file, ")) == (0, True)
     assert await next_request(lived) == await next_request(tmp_path / "control")
 
 

@@ -181,7 +181,10 @@ class PageBot:
     async def _show_home(self, user: str, words: str) -> None:
         section = {"type": "section", "text": {"type": "mrkdwn", "text": words}}
         choice = {"type": "button", "text": {"type": "plain_text", "text": "Quietly"}, "value": "quiet"}
-        blocks = [section, {"type": "actions", "elements": [choice]}]
+        title = {"type": "context", "elements": [{"type": "mrkdwn", "text": "How it answers"}]}
+        more = {**choice, "text": {"type": "plain_text", "text": "English"}, "value": "english"}
+        rows = [{"type": "actions", "elements": [each]} for each in (more, choice)]
+        blocks = [section, rows[0], title, rows[1]]
         await self.slack.views_publish(user_id=user, view={"type": "home", "blocks": blocks})
 
     async def _answer_click(self, payload: Json) -> None:

@@ -240,7 +240,7 @@ async def test_it_says_what_a_file_is_and_how_it_begins(client: anthropic.AsyncA
     notes = '<attachment kind="document" file="file:1">notes.txt, text/plain\nTrain at\nseven</attachment>'
     assert "I got a file: notes.txt, text/plain. It begins: “Train at seven”" in await Chat(client).hear(notes)
     film = '<attachment kind="video">film.mp4, video/mp4, No video can be watched.</attachment>\n\nlihat ini'
-    assert "Saya menerima berkas: film.mp4, video/mp4, No video" in await Chat(client).hear(film)
+    assert "Saya menerima file: film.mp4, video/mp4, No video" in await Chat(client).hear(film)
 
 
 async def test_words_in_a_file_and_of_others_are_not_taken_for_words_of_a_person(
@@ -299,6 +299,7 @@ TOOLS = {
         ("read notes.txt", "read_file", {"name": "notes.txt"}),
         ("baca catatan saya.txt", "read_file", {"name": "catatan saya.txt"}),
         ("find jeep in my files", "search_files", {"words": "jeep"}),
+        ("file apa yang ada?", "list_files", {}),
         ("cari jip di berkas", "search_files", {"words": "jip"}),
         ("send me notes.txt", "send_file", {"name": "notes.txt"}),
         ("kirim notes.txt", "send_file", {"name": "notes.txt"}),
@@ -337,6 +338,7 @@ def test_it_can_do_what_the_page_of_reminders_names_as_an_example(language: str)
     ("words", "tool"),
     [
         ("make a file", "write_file"),
+        ("buat file", "write_file"),
         ("buat berkas", "write_file"),
         ("draw a chart", "run_python"),
         ("grafik", "run_python"),

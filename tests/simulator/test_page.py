@@ -128,12 +128,16 @@ async def test_a_phone_shows_one_platform_at_a_time_and_nothing_is_wider_than_th
 
     await stage.simulator.slack.say("C0GENERAL", "ann", "@Kabar hi")
     await expect(page.get_by_role("tab", name="Slack 1 new")).to_be_visible()
+    room = await telegram.text.evaluate("text => text.clientHeight")
     await page.get_by_role("tab", name="Slack").tap()
+    await expect(slack.text).to_have_js_property("clientHeight", room)
     await expect(telegram.root).to_have_count(0)
     await slack.say("report")
     await expect(slack.newest).to_contain_text("total = 190_000")
+    height = await slack.chat("#general").evaluate("chat => chat.offsetHeight")
     await slack.chat("#general").tap()
     await expect(page.get_by_role("tab", name="Slack 1 new")).to_have_count(0)
+    await expect(slack.chat("#general")).to_have_js_property("offsetHeight", height)
     assert await overflow(page) == []
 
 
@@ -443,10 +447,20 @@ async def test_the_banner_says_when_a_demo_model_answers(open_page: Open, stage:
     await expect(page.get_by_role("status").first).to_contain_text("claude-sonnet-5-5")
 
 
-async def test_an_answer_is_read_out_once_it_has_come_to_rest(open_page: Open) -> None:
+async def test_an_answer_is_read_out_once_it_has_come_to_rest_and_nobody_elses(open_page: Open, stage: Stage) -> None:
     page = await open_page()
+    await page.evaluate(
+        """() => {
+          window.read = [];
+          const region = document.getElementById('announcer');
+          new MutationObserver(() => read.push(region.textContent)).observe(region, { childList: true });
+        }"""
+    )
+    await stage.simulator.telegram.say("1002", "budi", "between us")
+    await stage.simulator.telegram.wait_for(lambda message: message.text == "You said: between us")
     await telegram_of(page).say("hello")
     await expect(page.locator("#announcer")).to_have_text("Kabar: You said: hello")
+    assert await page.evaluate("read") == ["Kabar: You said: hello"]
 
 
 async def test_a_fault_can_be_added_and_its_effect_is_seen(open_page: Open, stage: Stage) -> None:
@@ -541,3 +555,13 @@ async def test_what_one_says_oneself_comes_into_view(open_page: Open, stage: Sta
     await pane.say("in the thread")
     await expect(pane.message("in the thread")).to_be_in_viewport()
     assert slack.messages("C0GENERAL")[-1].thread == root.id
+
+
+async def test_what_goes_on_in_slack_has_all_the_width_below_its_first_line(open_page: Open, stage: Stage) -> None:
+    for n in range(2):
+        await stage.simulator.slack.say("C0GENERAL", "ann", f"{n} " + "word " * 60)
+    pane = slack_of(await open_page(viewport=PHONE))
+    await pane.page.get_by_role("tab", name="Slack").click()
+    await pane.chat("#general").click()
+    heights = await pane.messages.locator(".text").evaluate_all("texts => texts.map(text => text.clientHeight)")
+    assert heights[0] == heights[1]

@@ -207,6 +207,8 @@ async def test_the_bots_home_and_its_suggestions_are_shown(open_page: Open, stag
     await pane.button("Home").click()
     home = pane.root.get_by_role("region", name="Home of Kabar")
     await expect(home.locator("strong")).to_have_text("Welcome")
+    shown = await home.inner_text()
+    assert [line for line in shown.splitlines() if line] == ["Welcome to Kabar", "English", "How it answers", "Quietly"]
     await home.get_by_role("button", name="Quietly").click()
     await expect(home).to_contain_text("You chose quiet.")
     await expect(pane.text).to_be_hidden()
@@ -236,7 +238,9 @@ async def test_the_newest_replies_of_a_thread_stand_below_it_and_all_inside(open
 
 async def test_people_choose_their_language_and_the_bot_is_told(open_page: Open, stage: Stage) -> None:
     page = await open_page()
+    await expect(telegram_of(page).button("What can you do?")).to_be_visible()
     await page.get_by_label("Language of your apps").select_option("Indonesia")
+    await expect(telegram_of(page).button("Apa yang bisa kamu lakukan?")).to_be_visible()
     await stage.simulator.world.wait_until(lambda: stage.simulator.world.person("ann").language == "id")
     await telegram_of(page).say("halo")
     said = await stage.simulator.telegram.wait_for(lambda message: message.text == "halo")

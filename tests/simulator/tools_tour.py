@@ -38,10 +38,10 @@ WISHES = tuple(
         ("remind", "remind me in 2 hours to stretch", "ingatkan saya 2 jam lagi untuk minum"),
         ("list_reminders", "list reminders", "daftar pengingat"),
         ("cancel_reminder", "cancel reminder {}", "batalkan pengingat {}"),
-        ("write_file", "make a file", "buat berkas"),
-        ("list_files", "list files", "daftar berkas"),
+        ("write_file", "make a file", "buat file"),
+        ("list_files", "list files", "daftar file"),
         ("read_file", "read packing.csv", "baca packing.csv"),
-        ("search_files", "find jacket in my files", "cari jacket di berkas"),
+        ("search_files", "find jacket in my files", "cari jacket di file"),
         ("send_file", "send me packing.csv", "kirim packing.csv"),
         ("reopen", "look at it again", "lihat lagi"),
         ("web_search", "search for night trains", "cari harga beras di internet"),
@@ -81,8 +81,9 @@ class Visitor:
         await self.sees(may(tool, self.language))
 
     async def sees_approved(self, tool: str) -> None:
-        verdict = say("was_approved", self.language, tool=tool, person="Ann" if self.language == "en" else "Budi")
-        await expect(self.pane.log).to_contain_text(verdict, timeout=ANSWER)
+        verdict = say("was_approved", self.language, person="Ann" if self.language == "en" else "Budi")
+        question = self.pane.message(may(tool, self.language)).last
+        await expect(question).to_contain_text(verdict, timeout=ANSWER)
 
     async def taps(self, word: str) -> None:
         await self.pane.button(say(word, self.language)).click()
@@ -181,7 +182,7 @@ async def approvals(person: Visitor, look: Look) -> None:
     await person.is_asked("run_python")
     await look()
     await person.taps("deny")
-    await expect(person.pane.log).to_contain_text(say("was_denied", person.language, tool="run_python"), timeout=ANSWER)
+    await expect(person.pane.log).to_contain_text(say("was_denied", person.language), timeout=ANSWER)
     await person.wants("run_python")
     await person.is_asked("run_python")
     await person.asks("calculator", "12*7+3 = 87")

@@ -4,12 +4,14 @@ Source: docs.slack.dev/surfaces/app-home, docs.slack.dev/reference/methods/assis
 """
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from msgspec import Struct
 
 from bot.channels.slack.blocks import button_blocks
 from bot.channels.slack.parse import HOME
 from bot.messages import Button, Json
+from bot.settings_page import setting_of
 from bot.texts import say
 
 SECTION_LIMIT = 3_000
@@ -40,14 +42,17 @@ def welcome(language: str) -> Welcome:
     )
 
 
-def view(welcome: Welcome, channel: str = "", choices: Sequence[Button] = ()) -> Json:
-    """The home tab. ``choices`` are settings of the direct message ``channel``, which a tap there does not name."""
+def view(welcome: Welcome, channel: str = "", choices: Sequence[Button] = (), language: str = "") -> Json:
+    """The home tab. ``choices`` are settings of the direct message ``channel``, which a tap there does not name; what
+    each row of them is about stands above it."""
     header = {"type": "header", "text": {"type": "plain_text", "text": welcome.title[:HEADER_LIMIT]}}
     blocks: list[Json] = [header]
     for text in welcome.sections:
         blocks += [{"type": "divider"}, {"type": "section", "text": {"type": "mrkdwn", "text": text[:SECTION_LIMIT]}}]
-    rows = button_blocks(tuple(choices))
-    blocks += [{**row, "block_id": f"{HOME}{channel}:{number}"} for number, row in enumerate(rows)]
+    for setting, row in groupby(choices, setting_of):
+        title = {"type": "mrkdwn", "text": say(f"setting_{setting}", language)}
+        blocks.append({"type": "context", "elements": [title]})
+        blocks += [{**each, "block_id": f"{HOME}{channel}:{setting}"} for each in button_blocks(tuple(row))]
     return {"type": "home", "blocks": blocks}
 
 

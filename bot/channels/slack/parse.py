@@ -187,7 +187,7 @@ def _tapped(payload: Json) -> Inbound | None:
 
 
 def _tapped_at_home(payload: Json, action: Json) -> Inbound | None:
-    """The home tab is no message: the answer is one of its own, in the direct message."""
+    """The home tab is no message, so the tap has none: that tab shows the answer, or a message of its own does."""
     team, user = _workspace(payload).team, text_at(object_at(payload, "user"), "id")
     channel = text_at(action, "block_id").removeprefix(HOME).partition(":")[0]
     ts, value = text_at(action, "action_ts"), _choice(action)

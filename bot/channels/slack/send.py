@@ -150,7 +150,8 @@ class SlackChannel:
         except SendError as error:
             logger.info("conversation=<%s> error=<%s> | not greeted", place.conversation, error)
             return
-        await self._tried(place, client.views_publish(user_id=user_of(person), view=view(welcome, place.chat, choices)))
+        page = view(welcome, place.chat, choices, person.language)
+        await self._tried(place, client.views_publish(user_id=user_of(person), view=page))
         if welcome.prompts:
             suggestion = client.assistant_threads_setSuggestedPrompts(
                 channel_id=place.chat,

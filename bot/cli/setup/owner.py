@@ -13,7 +13,8 @@ from bot.cli.setup.steps import Platforms
 from bot.cli.setup.talk import Talk
 from bot.cli.setup.wrong import Wrong
 from bot.clock import SystemClock
-from bot.messages import Person
+from bot.commands import slash
+from bot.messages import Person, Place
 
 TELEGRAM_ID = re.compile(r"(?:telegram:)?([1-9]\d{0,18})")
 SLACK_ID = re.compile(r"(?:slack:)?(?:(T[A-Z0-9]+):)?([UW][A-Z0-9]+)")
@@ -110,7 +111,7 @@ async def _looked_up(talk: Talk, found: Platforms, typed: str) -> Person:
 
 async def greet(talk: Talk, owner: Person) -> None:
     """The bot's first words; tried again while the person wants it."""
-    settings, words = talk.settings(), talk.text("ready")
+    settings, words = talk.settings(), talk.text("ready", slash=slash(Place(owner.id, "")))
     while True:
         try:
             if owner.id.startswith("telegram:"):

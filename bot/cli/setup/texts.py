@@ -328,7 +328,7 @@ TEXTS = {
     "owner_how": (
         "The bot belongs to one person, who lets others in. Whoever sends it this code, in a private chat, is "
         "that person:",
-        "Bot ini milik satu orang, yang mengizinkan orang lain masuk. Siapa yang mengirim kode ini kepadanya, "
+        "Bot ini milik satu orang, yang mengizinkan orang lain masuk. Siapa pun yang mengirim kode ini kepadanya, "
         "dalam obrolan pribadi, dialah pemiliknya:",
     ),
     "owner_telegram": ("Telegram: open {link} and press Start", "Telegram: buka {link} dan tekan Start"),
@@ -360,9 +360,9 @@ TEXTS = {
         "menjadikan keduanya satu orang.",
     ),
     "ready": (
-        "I am ready, and you are my owner. As soon as I am started, write to me here in plain words; /help shows "
-        "what I can do.",
-        "Saya siap, dan Anda pemilik saya. Begitu saya dijalankan, tulis saja kepada saya di sini; /help "
+        "I am ready, and you are my owner. As soon as I am started, write to me here in plain words; {slash}help "
+        "shows what I can do.",
+        "Saya siap, dan Anda pemilik saya. Begitu saya dijalankan, tulis saja kepada saya di sini; {slash}help "
         "menunjukkan apa yang bisa saya lakukan.",
     ),
     "ready_sent": ("The bot has written to {id}", "Bot sudah menulis kepada {id}"),

@@ -222,6 +222,8 @@ async def test_the_page_offers_the_settings_of_the_direct_message_and_a_tap_ther
     await stage.channel().greet(DIRECT, ANN, choices)
 
     shown = stage.simulator.world.homes["U0ANN"]
+    titles = [block["elements"][0]["text"] for block in shown["blocks"] if block["type"] == "context"]
+    assert titles == ["Language", "What you write while I work"]
     rows = [block for block in shown["blocks"] if block["type"] == "actions"]
     assert [[button["value"] for button in row["elements"]] for row in rows] == [
         ["set:language:en"],

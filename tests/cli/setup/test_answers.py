@@ -178,13 +178,13 @@ async def test_both_languages_end_with_the_bot_s_own_words(stage: Stage) -> None
     async with stage.sitting() as person:
         await set_up(person, stage)
     ready = [seen for seen in stage.simulator.telegram.messages(ANN) if seen.is_bot]
-    assert [seen.text for seen in ready] == [say("ready", "en")]
+    assert [seen.text for seen in ready] == [say("ready", "en", slash="/")]
     async with stage.sitting(Wanted(language="id")) as person:
         for _ in range(6):
             await person.answers_to(r"\?.*:")
         await person.sees("kabar doctor --language id")
         assert await person.ends() == 0
-    assert stage.simulator.telegram.messages(ANN)[-1].text == say("ready", "id")
+    assert stage.simulator.telegram.messages(ANN)[-1].text == say("ready", "id", slash="/")
 
 
 async def test_at_an_address_slack_s_secret_is_asked_for_and_telegram_is_told_where_to_deliver(stage: Stage) -> None:
@@ -205,4 +205,4 @@ async def test_at_an_address_slack_s_secret_is_asked_for_and_telegram_is_told_wh
     assert (kept["SLACK_SIGNING_SECRET"], kept["KABAR_OWNER"]) == (SIGNING_SECRET, "slack:T0KABAR:U0ANN")
     assert stage.simulator.webhook.url == "https://bot.example/telegram"
     assert stage.simulator.webhook.secret == kept["TELEGRAM_WEBHOOK_SECRET"]
-    assert stage.simulator.slack.messages("D0ANN")[-1].text == say("ready", "en")
+    assert stage.simulator.slack.messages("D0ANN")[-1].text == say("ready", "en", slash="/kabar ")
