@@ -240,6 +240,16 @@ class TelegramFlood(PlatformFaults):
         return [(_case(fault), LongTurn(platform, pace=SLOW), fault) for fault in faults]
 
 
+STREAMED = (
+    ("chat.startStream", 0),
+    ("chat.appendStream", 0),
+    ("chat.appendStream", 1),
+    ("chat.stopStream", 0),
+    ("chat.postMessage", 0),
+)
+"""The calls by which an answer is shown in Slack, and how many of each come before."""
+
+
 class SlackFlood(PlatformFaults):
     """(e) Slack is rate limited, with HTTP's 429 and without."""
 
@@ -249,7 +259,7 @@ class SlackFlood(PlatformFaults):
     def cases(self, platform: Platform) -> Sequence[tuple[str, Script, Any]]:
         faults = [
             PlatformFault(method, how, skip=skip, seconds=seconds)
-            for method, skip in (("chat.postMessage", 0), ("chat.postMessage", 1), ("chat.update", 0))
+            for method, skip in STREAMED
             for how, seconds in (("flood", 10), ("quiet flood", 10))
         ]
         return [(_case(fault), LongTurn(platform), fault) for fault in faults]
