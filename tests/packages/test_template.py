@@ -456,6 +456,7 @@ NOT_ON_AWS = {
     "kabar_data",  # the SQLite file
     "kabar_files",
     "kabar_python_packages",
+    "kabar_concurrency",  # WorkerConcurrency
     "kabar_agent_dir",  # the packaged one, or AgentPrefix
     "aws_region",  # set by Lambda
     "kabar_bot",  # which of several: told by what comes in
