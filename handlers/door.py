@@ -12,7 +12,8 @@ from bot.adapters.dynamodb_store import DynamoDBStore
 from bot.adapters.sqs_wake import SQSWake
 from bot.channels.telegram.receive import Identity
 from bot.clock import SystemClock
-from bot.errors import ConfigError
+from bot.errors import ConfigError, KabarError
+from bot.messages import Inbound
 from bot.ports import Clock, Installations, Seal, Store, Wake
 from handlers.aws import Aws, Secrets
 from handlers.bots import current_settings
@@ -44,6 +45,20 @@ class Door(Struct, frozen=True):
     telegram_secret: str
     slack: "SlackReceiver | None"
     installing: "Installing | None"
+
+    async def signs(self, inbound: Inbound) -> bool:
+        """Whether the platform's request is answered with the first sign of life: only to who is known here to get an
+        answer. A stranger may get none, and then nobody may seem to write; whoever else gets one sees the worker's
+        sign."""
+        if inbound.kind != "message" or not inbound.addressed:
+            return False
+        if self.access.role(inbound.sender):
+            return True
+        try:
+            given = await self.store.role(inbound.sender.id)
+        except KabarError:  # the message is not lost for want of a sign
+            return False
+        return self.access.role(inbound.sender, given) != ""
 
 
 class DoorSource(Protocol):

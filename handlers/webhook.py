@@ -26,7 +26,7 @@ from bot.errors import ConfigError, KabarError, StoreUnavailable
 from bot.intake import accept, sweep, sweep_unused
 from bot.keeping import DAY
 from bot.logs import about
-from bot.messages import Arrival, Inbound, Json
+from bot.messages import Arrival, Json
 from bot.metrics import refused, tell
 from bot.ports import Receipt
 from handlers.aws import Aws
@@ -64,7 +64,7 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         door = await _proved_door(doors, request.headers.get(SECRET_HEADER))
         update = _json_object(await _body(request), request.headers.get("content-type", ""))
         inbound = parse(update, await door.telegram.me()) if door.telegram else None
-        signs = inbound is not None and await _gets_a_sign(inbound, door)
+        signs = inbound is not None and await door.signs(inbound)
         receipt = Receipt.IGNORED
         if inbound:
             inbound = replace(inbound, arrival=Arrival(round(door.clock.now() * 1000), signed=signs))
@@ -81,6 +81,8 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         return Response()
 
     async def slack(request: Request) -> Response:
+        from bot.channels.slack.parse import sign_reply  # as all of Slack's, with its first event
+
         body = await _body(request)
         headers = dict(request.headers)
         for source in (doors.current, doors.renewed):
@@ -92,6 +94,8 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
                 for inbound in received.inbounds:
                     with about(bot=bot):
                         await accept(inbound, door.store, door.wake, door.clock)
+                    if (sign := sign_reply(inbound)) and await door.signs(inbound):
+                        return JSONResponse(sign)
                 if (gone := received.departed) and door.installing:
                     await door.store.uninstall(gone.team, gone.at)
                     log.info("team=<%s> | uninstalled", gone.team)
@@ -109,20 +113,6 @@ def _routes(doors: DoorSource, bot: str = "") -> list[Route]:
         *install_routes(doors),
         Route("/healthz", healthz),
     ]
-
-
-async def _gets_a_sign(inbound: Inbound, door: Door) -> bool:
-    """Whether the answer to Telegram is the first sign of life: only to who is known here to get an answer. A stranger
-    may get none, and then nobody may seem to write; whoever else gets one sees the worker's sign."""
-    if inbound.kind != "message" or not inbound.addressed:
-        return False
-    if door.access.role(inbound.sender):
-        return True
-    try:
-        given = await door.store.role(inbound.sender.id)
-    except KabarError:  # the message is not lost for want of a sign
-        return False
-    return door.access.role(inbound.sender, given) != ""
 
 
 async def _proved_door(doors: DoorSource, secret: str | None) -> Door:

@@ -72,6 +72,7 @@ class Simulator:
         self.bot_api = BotApi(self.telegram)
         self.web_apis = {self.slack.workspace.team: WebApi(self.slack)}
         self.webhook.reply = self.bot_api.obey
+        self.events.reply = self.slack.answer_command
         self.app = Starlette(routes=self._routes(model), lifespan=self._lifespan)
 
     def connect(

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 from msgspec import Struct
+from msgspec.structs import replace
 
 from simulator.world import Delivery, Json, Message, World
 
@@ -43,6 +44,8 @@ QUICK = Pace(
     slack_delays=(0.02, 0.05, 0.1),
 )
 """For tests: the same behaviour without the waiting."""
+PATIENT = replace(QUICK, slack_timeout=60)
+"""For tests of what Slack sends once: on a machine that is busy the answer may take longer than Slack would wait."""
 
 
 class Outcome(Struct, frozen=True):
@@ -249,6 +252,8 @@ class SlackEvents:
         self.url = ""
         self.signing_secret = ""
         self.sockets: list[Socket] = []
+        self.reply: Callable[[Json, Json], None] | None = None
+        """Shows what a slash command, by its form, is answered with."""
         self.held: asyncio.Event | None = None
         """Nothing is sent before this is set: of a bot that we start ourselves we know when it listens."""
         self._world = world
@@ -295,6 +300,8 @@ class SlackEvents:
             self._show(message)
             if delivery.state != "repeating":
                 break
+        if kind == "slash_commands" and outcome.accepted and self.reply:
+            self.reply(payload, _json_object(outcome.body))
         if kind != "events_api" and not outcome.accepted:
             what = "tap" if kind == "interactive" else "command"
             self._world.notice(f"The {what} had no effect: {outcome.detail}.", level="error")

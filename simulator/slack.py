@@ -312,6 +312,14 @@ class Slack:
             }
         )
 
+    def answer_command(self, form: Json, reply: Json) -> None:
+        """The bot may answer the request of a slash command with a message."""
+        if reply.get("text"):
+            post = Post({**self.bot_fields(), "text": reply["text"]})
+            everybody = reply.get("response_type") == "in_channel"
+            person = self.world.person(form["user_id"])
+            self.publish(form["channel_id"], post, "", only_for="" if everybody else person.id)
+
     async def shortcut(self, channel: str, user: str, ts: str, callback_id: str = "ask_kabar") -> None:
         """A person chooses the app's shortcut in a message's menu. Raises Mistake."""
         chat = self.world.chat("slack", channel)

@@ -66,9 +66,10 @@ class _Connection:
 
     def _hear(self, text: str) -> None:
         with suppress(ValueError, TypeError, KeyError):
-            reply = self._asked.get(json.loads(text)["envelope_id"])
+            said = json.loads(text)
+            reply = self._asked.get(said["envelope_id"])
             if reply and not reply.done():
-                reply.set_result(Outcome(200))
+                reply.set_result(Outcome(200, json.dumps(said.get("payload")).encode()))
 
     def give_up(self) -> None:
         """The connection is gone: whoever waits for an acknowledgement hears so at once."""

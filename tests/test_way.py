@@ -16,7 +16,7 @@ import pytest
 from handlers.workshop import BUILT_IN
 from simulator import telegram
 from simulator.app import Simulator, serve
-from simulator.deliver import QUICK
+from simulator.deliver import PATIENT, QUICK
 from simulator.script import Line, ScriptedModel, call, reply, scripted, text
 from simulator.slack import SIGNING_SECRET
 from simulator.world import Message
@@ -401,12 +401,13 @@ async def test_what_a_slash_command_shows_one_person_can_be_tapped(
 ) -> None:
     script = (call("run_python", {"code": "print(6 * 7)"}), text("Then not."))
     async with way_of(aws, monkeypatch, *script) as way:
-        slack = way.simulator.slack
+        slack, way.simulator.events.pace = way.simulator.slack, PATIENT
         await slack.command("C0GENERAL", "ann", "settings")
         page = await way.slack_says("**Settings of this chat**")
         await slack.tap("C0GENERAL", "ann", page.id, "0.1")
         await way.slack_says("**Pengaturan obrolan ini**")
         await slack.command("C0GENERAL", "ann", "please count")
+        await way.slack_says("⏳ please count")
         question = await way.slack_says("Boleh saya jalankan Python ini?")
         await slack.tap("C0GENERAL", "ann", question.id, "0.1")
         await way.slack_says("Then not.")

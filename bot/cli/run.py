@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
-from bot.channels.slack.parse import Departed
+from bot.channels.slack.parse import Departed, sign_reply
 from bot.channels.slack.socket import listen
 from bot.channels.telegram.poll import poll
 from bot.channels.telegram.send import telegram_bot
@@ -15,7 +15,7 @@ from bot.cli.missing import missing_for_all, missing_for_run
 from bot.cli.wiring import Local, local
 from bot.errors import ConfigError
 from bot.intake import accept
-from bot.messages import Inbound
+from bot.messages import Inbound, Json
 from handlers.settings import Settings
 
 
@@ -41,8 +41,10 @@ async def run(every: Mapping[str, Settings], *, take_over: bool, demo: bool = Fa
 
 
 def _ears(name: str, settings: Settings, bot: Local, take_over: bool) -> list[Coroutine[Any, Any, None]]:
-    async def take(inbound: Inbound) -> None:
+    async def take(inbound: Inbound) -> Json | None:
         await accept(inbound, bot.store, bot.wake, bot.clock)
+        sign = sign_reply(inbound) if inbound.place.platform == "slack" else None
+        return sign if sign and await bot.door.signs(inbound) else None
 
     async def left(gone: Departed) -> None:
         await bot.store.uninstall(gone.team, gone.at)

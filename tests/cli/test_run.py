@@ -8,7 +8,7 @@ import pytest
 
 from simulator import slack, telegram
 from simulator.app import Simulator, serve, slack_base_url, telegram_base_url
-from simulator.deliver import QUICK
+from simulator.deliver import PATIENT
 from simulator.script import scripted, text
 from simulator.world import Fault
 from tests.cli.process import WAIT, kabar
@@ -19,7 +19,7 @@ ANN = "1001"
 @asynccontextmanager
 async def platforms() -> AsyncIterator[tuple[Simulator, dict[str, str]]]:
     """Both platforms without webhooks, and the settings of a bot that listens to them."""
-    simulator = Simulator(pace=QUICK)
+    simulator = Simulator(pace=PATIENT)
     async with serve(simulator) as url:
         yield (
             simulator,
@@ -38,7 +38,7 @@ async def platforms() -> AsyncIterator[tuple[Simulator, dict[str, str]]]:
 async def test_both_platforms_are_heard_and_answered(tmp_path: Path) -> None:
     async with (
         platforms() as (simulator, settings),
-        scripted(text("Hello."), text("Hi.")) as model,
+        scripted(text("Hello."), text("Hi."), text("Soon.")) as model,
         kabar(tmp_path, "run", settings={**settings, "ANTHROPIC_BASE_URL": model.url}),
     ):
         await simulator.world.wait_until(lambda: simulator.events.sockets, WAIT)
@@ -46,6 +46,9 @@ async def test_both_platforms_are_heard_and_answered(tmp_path: Path) -> None:
         await simulator.telegram.wait_for(lambda seen: seen.is_bot and seen.text == "Hello.", WAIT)
         await simulator.slack.say("D0ANN", "ann", "hi")
         await simulator.slack.wait_for(lambda seen: seen.is_bot and seen.markdown_text == "Hi.", WAIT)
+        await simulator.slack.command("D0ANN", "ann", "when is lunch?")
+        await simulator.slack.wait_for(lambda seen: seen.is_bot and seen.text == "⏳ when is lunch?", WAIT)
+        await simulator.slack.wait_for(lambda seen: seen.is_bot and seen.markdown_text == "Soon.", WAIT)
         await simulator.world.wait_until(lambda: simulator.world.commands, WAIT)
 
 

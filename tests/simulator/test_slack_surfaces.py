@@ -225,6 +225,16 @@ async def test_a_slash_command_is_a_signed_form_that_nobody_sees(stage: Stage, l
     assert stage.slack.messages(GENERAL) == []
 
 
+@pytest.mark.parametrize(("shown_to", "only_for"), [("ephemeral", "ann"), ("in_channel", "")])
+async def test_a_slash_command_may_be_answered_with_a_message(
+    stage: Stage, listener: Recorder, shown_to: str, only_for: str
+) -> None:
+    listener.reply = {"response_type": shown_to, "text": "On it."}
+    await stage.slack.command(GENERAL, "ann", "what now?")
+    shown = await stage.slack.wait_for(lambda seen: seen.is_bot)
+    assert (shown.text, shown.only_for) == ("On it.", only_for)
+
+
 async def test_the_shortcut_tells_of_the_message_it_was_chosen_on(stage: Stage, listener: Recorder) -> None:
     said = await stage.slack.say(GENERAL, "budi", "the key is here")
     await listener.wait_for(1)

@@ -9,6 +9,7 @@ Source: docs.slack.dev/apis/events-api, docs.slack.dev/interactivity, docs.slack
 import hashlib
 import re
 from collections.abc import Iterator
+from html import escape
 from typing import Literal
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ SHORTCUT = "ask_kabar"
 HOME = "home:"
 """Begins the block ids of the home tab's buttons; the direct message that they are about follows."""
 QUOTE_LIMIT = 4_000
+LONGEST_SIGN = 300
+"""Characters of a question shown while it is worked at."""
 LONGEST_VALUE = 100
 """Characters of a button's value that its tap's id takes in as they are; the key of a stored item has a limit."""
 
@@ -256,6 +259,20 @@ def _commanded(form: Json, now: int) -> Inbound | None:
         command=word[1].lower() if word else "" if text else "help",
         quiet=True,
     )
+
+
+def sign_reply(inbound: Inbound) -> Json | None:
+    """What the request of a slash command is answered with where its answer takes the model: at once, and to whoever
+    typed it alone, what they asked. Slack shows nothing of a command by itself, and no sign of life outside threads."""
+    if not inbound.quiet or inbound.kind != "message":
+        return None
+    from bot.commands import as_words  # what a start of the webhook need not load
+
+    asked = as_words(inbound)
+    if asked.command:
+        return None
+    words = asked.text if len(asked.text) <= LONGEST_SIGN else f"{asked.text[:LONGEST_SIGN]}…"
+    return {"response_type": "ephemeral", "text": f"⏳ {escape(words, quote=False)}"}
 
 
 # Who and where.

@@ -19,14 +19,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.channels.slack.parse import Departed, departed, parse
 from bot.errors import ConfigError, StoreUnavailable
-from bot.messages import Inbound
+from bot.messages import Inbound, Json
 
 LOOK_EVERY = 30.0
 """Seconds between two looks whether the socket is open."""
 
 logger = logging.getLogger(__name__)
 
-Accept = Callable[[Inbound], Awaitable[Any]]
+Accept = Callable[[Inbound], Awaitable[Json | None]]
+"""May return what the envelope is answered with."""
 Leave = Callable[[Departed], Awaitable[Any]]
 
 
@@ -36,15 +37,16 @@ async def listen(app_token: str, base_url: str, accept: Accept, leave: Leave) ->
 
     async def take(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         inbound = parse(request.payload, now=int(time.time()))
+        reply = None
         try:
             if inbound is not None:
-                await accept(inbound)
+                reply = await accept(inbound)
             if (gone := departed(request.payload)) is not None:
                 await leave(gone)
         except StoreUnavailable as error:
             logger.warning("error=<%s> | not acknowledged, Slack will send it again", type(error).__name__)
             return
-        await client.send_socket_mode_response(SocketModeResponse(envelope_id=request.envelope_id))
+        await client.send_socket_mode_response(SocketModeResponse(request.envelope_id, reply))
 
     client = SocketModeClient(app_token, web_client=AsyncWebClient(base_url=base_url))
     client.socket_mode_request_listeners.append(take)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.channels.slack.parse import SHORTCUT, Departed, departed, parse
+from bot.channels.slack.parse import SHORTCUT, Departed, departed, parse, sign_reply
 from bot.messages import Attachment, Inbound, Json, Person, Place, Quote
 from tests.channels.odd_json import JSON, mutated, storable
 
@@ -401,3 +401,25 @@ def test_slacks_own_stop_button_stops_in_its_thread() -> None:
 
 def test_a_stop_that_does_not_say_where_is_ignored() -> None:
     assert parse(envelope({**STOPPED, "channel": ""})) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("what is a &lt;b&gt; &amp; c", "⏳ what is a &lt;b&gt; &amp; c"),
+        ("why " * 200, f"⏳ {('why ' * 200)[:300]}…"),
+        ("settings", None),
+        ("/help me", None),
+        ("", None),
+    ],
+)
+def test_who_asks_by_a_slash_command_sees_at_once_what_was_asked(typed: str, shown: str | None) -> None:
+    form = {"team_id": "T1", "channel_id": "C1", "user_id": "U1", "trigger_id": "1.2", "command": "/kabar"}
+    reply = sign_reply(parsed({**form, "text": typed}))
+    assert (reply and reply["text"]) == shown
+    assert reply is None or reply["response_type"] == "ephemeral"
+
+
+@pytest.mark.parametrize("update", [direct(), said(), tap(), tap(container={"is_ephemeral": True, "channel_id": "C1"})])
+def test_nothing_else_is_answered_with_a_message(update: Json) -> None:
+    assert sign_reply(parsed(update)) is None
