@@ -28,6 +28,7 @@ from bot.ports import Change, OnText, Prompt, Store
 from bot.toolkit import Toolbox
 from bot.tools.calculator import calculator
 from bot.turn import Turns
+from handlers.aws import CONFIG
 from tests.adapters.wire import wire_to
 from tests.bots import NoWake, turns_of
 from tests.emulator import running_emulator
@@ -92,7 +93,7 @@ def measure() -> dict[str, Any]:
     with running_emulator() as emulator, tempfile.TemporaryDirectory() as folder:
         with emulator.account() as account:
             create_table(account.client("dynamodb"), TABLE)
-            client = Timed(account.client("dynamodb"))
+            client = Timed(account.client("dynamodb", config=CONFIG))
             dynamodb = DynamoDBStore(client, TABLE, SystemClock())
             sqlite = SQLiteStore(Path(folder, "kabar.sqlite3"), SystemClock())
             own = asyncio.run(_own({"SQLite": sqlite, "DynamoDB": dynamodb}, client))

@@ -41,29 +41,35 @@ class Account:
             "AWS_DEFAULT_REGION": REGION,
         }
         self._number = number
-        self._clients: dict[tuple[str, str, int, float], Any] = {}
+        self._clients: dict[tuple[Any, ...], Any] = {}
 
-    def client(self, service: str, *, endpoint: str | None = None, attempts: int = 1, patience: float = 20) -> Any:
+    def client(
+        self,
+        service: str,
+        *,
+        endpoint: str | None = None,
+        attempts: int = 1,
+        patience: float = 20,
+        config: Config | None = None,
+    ) -> Any:
         """A boto3 client that ends with the account. ``attempts`` is how often it tries one request in all,
-        ``patience`` how many seconds it waits for an answer."""
-        wanted = service, endpoint or self.endpoint, attempts, patience
+        ``patience`` how many seconds it waits for an answer; ``config`` is another in their place."""
+        wanted = service, endpoint or self.endpoint, attempts, patience, config
         if wanted not in self._clients:
-            self._clients[wanted] = self._made(*wanted)
-        return self._clients[wanted]
-
-    def _made(self, service: str, endpoint: str, attempts: int, patience: float) -> Any:
-        return LIBRARY.client(
-            service,
-            endpoint_url=endpoint,
-            aws_access_key_id=self._number,
-            aws_secret_access_key="none",
-            config=Config(
+            usual = Config(
                 retries={"mode": "standard", "total_max_attempts": attempts},
                 connect_timeout=5,
                 read_timeout=patience,
                 max_pool_connections=40,
-            ),
-        )
+            )
+            self._clients[wanted] = LIBRARY.client(
+                service,
+                endpoint_url=endpoint or self.endpoint,
+                aws_access_key_id=self._number,
+                aws_secret_access_key="none",
+                config=config or usual,
+            )
+        return self._clients[wanted]
 
     def bucket(self) -> str:
         """A new bucket. The emulator knows buckets by name alone, whosever they are."""
