@@ -150,8 +150,7 @@ def refusal(spend: Spend, language: str, at: float, slash: str = "/") -> str:
 
 
 def _anew(span: str, at: float, language: str) -> str:
-    """How long from now, and when by the clock: "tomorrow" is another day elsewhere. Never one of a unit: that would be
-    too rough, and another word."""
+    """How long from now, rounded up, and when by the clock: "tomorrow" is another day elsewhere."""
     now = datetime.fromtimestamp(at, UTC)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     if span == "month" and midnight.month == now.month:

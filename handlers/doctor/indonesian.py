@@ -419,9 +419,8 @@ class Translation:
     def __init__(self, names: Mapping[str, str], sentences: Mapping[str, str]) -> None:
         self._names = names
         self._sentences = sentences
-        self._by_length = sorted(
-            sentences, key=lambda each: -len(each.replace("{}", ""))
-        )  # what says most itself first
+        # What says most itself first.
+        self._by_length = sorted(sentences, key=lambda each: -len(each.replace("{}", "")))
 
     def check(self, check: Check) -> Check:
         name = self._names.get(check.name, check.name)
